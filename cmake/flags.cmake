@@ -1,0 +1,11 @@
+# How everything here is compiled. -ffp-contract=off: the same bytes on every processor is a promise of the house.
+add_library(millrace_flags INTERFACE)
+target_compile_options(millrace_flags INTERFACE -ffp-contract=off
+  -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wcast-align -Wwrite-strings)
+if(MILLRACE_WERROR)
+  target_compile_options(millrace_flags INTERFACE -Werror)
+endif()
+if(MILLRACE_SANITIZE)
+  target_compile_options(millrace_flags INTERFACE -fsanitize=${MILLRACE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(millrace_flags INTERFACE -fsanitize=${MILLRACE_SANITIZE})
+endif()

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MR_BASE_CLOCK_H
+#define MR_BASE_CLOCK_H
+
+#include <stdint.h>
+
+/* CLOCK_MONOTONIC. Code that measures asks hooks->now_ns instead, which a test can replace. */
+uint64_t mr__clock_monotonic_ns(void);
+
+#endif

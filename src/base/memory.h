@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MR_BASE_MEMORY_H
+#define MR_BASE_MEMORY_H
+
+#include <millrace/hooks.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Pixels and slots start on a cache line, which is also what XLA asks of a buffer. */
+#define MR__ALIGN ((size_t)64)
+
+/*
+ * Copies a caller's struct that starts with struct_size into ours (`nbytes` long, cleared first), so that programs
+ * built against older or newer headers work: what an older one does not have is zero; what a newer one has beyond ours
+ * must be zero. NULL gives all zero. Returns false for struct_size 0 or for set fields we do not know.
+ */
+bool mr__struct_copy(void *ours, size_t nbytes, const void *theirs);
+
+/* Copies hooks and fills in the defaults, so that every hook can be called. MR_EARGUMENT for half a pair. */
+int mr__hooks_init(mr_hooks *hooks, const mr_hooks *given);
+
+/* Memory from the hook, 64-byte aligned; NULL when there is none. nbytes 0 is taken as 1. */
+void *mr__alloc(const mr_hooks *hooks, size_t nbytes);
+
+/* The same, all zero. */
+void *mr__alloc_zero(const mr_hooks *hooks, size_t nbytes);
+
+/* count * nbytes, all zero; NULL also when the product does not fit. */
+void *mr__alloc_array(const mr_hooks *hooks, size_t count, size_t nbytes);
+
+/* NULL is accepted. */
+void mr__free(const mr_hooks *hooks, void *block);
+
+/* A block that grows and is kept: working memory between calls. All zero is the empty one. */
+typedef struct mr__buffer {
+    uint8_t *bytes;
+    size_t capacity;
+} mr__buffer;
+
+/* At least nbytes; contents are kept only if it did not have to grow. after MR_ENOMEM it is empty. */
+int mr__buffer_reserve(mr__buffer *buffer, const mr_hooks *hooks, size_t nbytes);
+
+/* The same, the first `used` bytes kept; grows by half at least, so that appending is linear. */
+int mr__buffer_grow(mr__buffer *buffer, const mr_hooks *hooks, size_t used, size_t nbytes);
+
+void mr__buffer_fini(mr__buffer *buffer, const mr_hooks *hooks);
+
+#endif

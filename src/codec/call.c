@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/codec.h"
+
+#include "base/log.h"
+
+void mr__call_warn(mr__call *call, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    mr__log_args(call->hooks, MR_LOG_WARNING, format, args);
+    va_end(args);
+    call->warnings++;
+}
+
+int mr__call_charge(mr__call *call, uint64_t nbytes)
+{
+    uint64_t limit = call->limits->memory_nbytes;
+    if (nbytes > limit || call->memory_nbytes > limit - nbytes)
+        return mr__call_fail(call, MR_ELIMIT,
+                             "the image needs more than %llu bytes of memory, the limit (limits.memory_nbytes)",
+                             (unsigned long long)limit);
+    call->memory_nbytes += nbytes;
+    return 0;
+}
+
+int mr__call_reserve(mr__call *call, mr__buffer *buffer, size_t nbytes)
+{
+    int result = mr__call_charge(call, nbytes);
+    if (result == 0 && mr__buffer_reserve(buffer, call->hooks, nbytes) != 0)
+        result = mr__call_fail(call, MR_ENOMEM, "out of memory: %zu bytes were not to be had", nbytes);
+    return result;
+}
+
+int mr__call_check_pixels(mr__call *call, const char *name, uint32_t width, uint32_t height)
+{
+    uint64_t limit = call->limits->pixels;
+    if ((uint64_t)width * height > limit)
+        return mr__call_fail(call, MR_ELIMIT, "%s of %u x %u: more than %llu pixels, the limit (limits.pixels)", name,
+                             width, height, (unsigned long long)limit);
+    return 0;
+}
+
+int mr__limits_init(mr_limits *limits, const mr_limits *given)
+{
+    if (!mr__struct_copy(limits, sizeof *limits, given))
+        return MR_EARGUMENT;
+    if (limits->pixels == 0)
+        limits->pixels = UINT64_C(1) << 28;
+    if (limits->nbytes == 0)
+        limits->nbytes = UINT64_C(1) << 30;
+    if (limits->scans == 0)
+        limits->scans = 100;
+    if (limits->memory_nbytes == 0)
+        limits->memory_nbytes = UINT64_C(1) << 31;
+    return 0;
+}
+
+static size_t index_of(const mr__codec *codec)
+{
+    size_t i = 0;
+    while (mr__codecs[i] != codec)
+        i++;
+    return i;
+}
+
+int mr__states_get(mr__states *states, const mr__codec *codec, mr__call *call)
+{
+    void **slot = &states->state[index_of(codec)];
+    if (*slot == NULL && codec->state_nbytes != 0) {
+        void *state = mr__alloc_zero(call->hooks, codec->state_nbytes);
+        if (state == NULL)
+            return mr__call_fail(call, MR_ENOMEM, "out of memory: no room for the %s codec's state", codec->name);
+        int result = codec->state_init != NULL ? codec->state_init(call, state) : 0;
+        if (result != 0) {
+            if (codec->state_fini != NULL)
+                codec->state_fini(state, call->hooks);
+            mr__free(call->hooks, state);
+            return result;
+        }
+        *slot = state;
+    }
+    call->state = *slot;
+    return 0;
+}
+
+void mr__states_fini(mr__states *states, const mr_hooks *hooks)
+{
+    for (size_t i = 0; i < mr__codec_count; i++) {
+        if (states->state[i] == NULL)
+            continue;
+        if (mr__codecs[i]->state_fini != NULL)
+            mr__codecs[i]->state_fini(states->state[i], hooks);
+        mr__free(hooks, states->state[i]);
+        states->state[i] = NULL;
+    }
+}

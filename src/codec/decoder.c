@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The decoder handle: probe, header, limits, plan, stages. What only one form knows is in its folder. */
+#include "codec/codec.h"
+#include "codec/plan.h"
+
+#include "base/size.h"
+
+#include <string.h>
+
+struct mr_decoder {
+    mr_hooks hooks;
+    mr_limits limits;
+    mr__cpu_flags cpu;
+    mr__detail detail;
+    uint32_t warnings;
+    mr__states states;
+    mr__buffer pixels;   /* what mr_decoder_decode gives out */
+    mr__buffer stage[2]; /* between stages, in turn */
+    mr__buffer icc;
+};
+
+int mr_decoder_new(const mr_decoder_options *options, mr_decoder **out)
+{
+    mr_decoder_options o;
+    mr_hooks hooks;
+    mr_limits limits;
+    if (out == NULL || !mr__struct_copy(&o, sizeof o, options) || mr__hooks_init(&hooks, o.hooks) != 0 ||
+        mr__limits_init(&limits, o.limits) != 0)
+        return MR_EARGUMENT;
+    mr_decoder *decoder = mr__alloc_zero(&hooks, sizeof *decoder);
+    if (decoder == NULL)
+        return MR_ENOMEM;
+    decoder->hooks = hooks;
+    decoder->limits = limits;
+    decoder->cpu = mr__cpu_detect();
+    *out = decoder;
+    return 0;
+}
+
+void mr_decoder_trim(mr_decoder *decoder)
+{
+    mr__states_fini(&decoder->states, &decoder->hooks);
+    mr__buffer_fini(&decoder->pixels, &decoder->hooks);
+    mr__buffer_fini(&decoder->stage[0], &decoder->hooks);
+    mr__buffer_fini(&decoder->stage[1], &decoder->hooks);
+    mr__buffer_fini(&decoder->icc, &decoder->hooks);
+}
+
+void mr_decoder_free(mr_decoder *decoder)
+{
+    if (decoder == NULL)
+        return;
+    mr_decoder_trim(decoder);
+    mr_hooks hooks = decoder->hooks;
+    mr__free(&hooks, decoder);
+}
+
+const char *mr_decoder_detail(const mr_decoder *decoder)
+{
+    return decoder->detail.text;
+}
+
+uint32_t mr_decoder_warnings(const mr_decoder *decoder)
+{
+    return decoder->warnings;
+}
+
+/* What every call on stored bytes begins with: find the codec, get its state ready, parse the header. */
+static int begin(mr_decoder *d, mr__call *call, const void *bytes, size_t nbytes, const mr__codec **codec,
+                 mr_info *info)
+{
+    mr__detail_clear(&d->detail);
+    d->warnings = 0;
+    *call = (mr__call){.bytes = bytes,
+                       .nbytes = nbytes,
+                       .hooks = &d->hooks,
+                       .limits = &d->limits,
+                       .cpu = d->cpu,
+                       .detail = &d->detail};
+    if (bytes == NULL && nbytes != 0)
+        return mr__call_fail(call, MR_EARGUMENT, "bytes is NULL");
+    if (nbytes == 0)
+        return mr__call_fail(call, MR_EFORMAT, "no data: 0 bytes");
+    if (nbytes > d->limits.nbytes)
+        return mr__call_fail(call, MR_ELIMIT, "%zu bytes of data: more than %llu, the limit (limits.nbytes)", nbytes,
+                             (unsigned long long)d->limits.nbytes);
+    *codec = mr__codec_probe(bytes, nbytes);
+    if (*codec == NULL)
+        return mr__call_fail(call, MR_EFORMAT, "not an image in a known format: the first bytes are of none");
+    int result = mr__states_get(&d->states, *codec, call);
+    if (result != 0)
+        return result;
+    *info = (mr_info){.struct_size = sizeof *info, .form = (*codec)->form, .orientation = 1, .frames = 1};
+    return (*codec)->info(call, info);
+}
+
+/* What every call ends with. */
+static int end(mr_decoder *d, const mr__call *call, int result)
+{
+    d->warnings = call->warnings;
+    return result;
+}
+
+int mr_decoder_info(mr_decoder *d, const void *bytes, size_t nbytes, mr_info *out)
+{
+    mr__call call;
+    const mr__codec *codec;
+    mr_info info;
+    int result = begin(d, &call, bytes, nbytes, &codec, &info);
+    if (result == 0 && (out == NULL || out->struct_size < sizeof out->struct_size))
+        result = mr__call_fail(&call, MR_EARGUMENT, "info is NULL or its struct_size is not set");
+    if (result == 0) {
+        size_t theirs = out->struct_size;
+        memcpy(out, &info, theirs < sizeof info ? theirs : sizeof info);
+        out->struct_size = theirs;
+    }
+    return end(d, &call, result);
+}
+
+/* Header, limits and hints: all that comes before memory. `info` is what the plan refers to. */
+static int prepare(mr_decoder *d, mr__call *call, const void *bytes, size_t nbytes, const mr_decode_hints *hints,
+                   const mr__codec **codec, mr_info *info, mr__plan *plan)
+{
+    mr_decode_hints h;
+    int result = begin(d, call, bytes, nbytes, codec, info);
+    if (result != 0)
+        return result;
+    if (!mr__struct_copy(&h, sizeof h, hints))
+        return mr__call_fail(call, MR_EARGUMENT,
+                             "hints: struct_size is not set, or fields are that this version lacks");
+    result = mr__call_check_pixels(call, (*codec)->name, info->width, info->height);
+    if (result == 0)
+        result = mr__plan_init(plan, call, *codec, info, &h);
+    return result;
+}
+
+static const mr_image *result_shape(const mr__plan *plan)
+{
+    return &plan->stage[plan->stage_count - 1].out;
+}
+
+/* Gives a shape its pixels out of a buffer. */
+static int place(mr__call *call, mr_image *shape, mr__buffer *buffer)
+{
+    size_t nbytes;
+    if (!mr__size_mul(mr_image_row_nbytes(shape), shape->height, &nbytes) || nbytes > PTRDIFF_MAX)
+        return mr__call_fail(call, MR_ELIMIT, "the image does not fit the address space");
+    int result = mr__call_reserve(call, buffer, nbytes);
+    if (result == 0)
+        shape->pixels = buffer->bytes;
+    return result;
+}
+
+static int run_stage(mr__call *call, const mr__codec *codec, const mr__plan *plan, mr__stage_kind kind,
+                     const mr_image *from, const mr_image *to)
+{
+    switch (kind) {
+    case MR__STAGE_DECODE:
+        return codec->decode(call, &plan->request, to);
+    case MR__STAGE_REDUCE:
+        return mr_image_reduce(from, plan->reduce, to);
+    case MR__STAGE_CONVERT:
+        return mr_image_convert(from, to);
+    case MR__STAGE_ORIENT:
+        return mr_image_orient(from, plan->orientation, to);
+    }
+    return MR_EINTERNAL;
+}
+
+/* Runs the stages, each into the next buffer in turn, the last into `to`. */
+static int run(mr_decoder *d, mr__call *call, const mr__codec *codec, mr__plan *plan, const mr_image *to)
+{
+    mr_image from = {0};
+    for (size_t i = 0; i < plan->stage_count; i++) {
+        mr_image out = plan->stage[i].out;
+        int result = 0;
+        if (i + 1 == plan->stage_count)
+            out = *to;
+        else
+            result = place(call, &out, &d->stage[i % 2]);
+        if (result == 0)
+            result = run_stage(call, codec, plan, plan->stage[i].kind, &from, &out);
+        if (result != 0)
+            return result;
+        from = out;
+    }
+    return 0;
+}
+
+int mr_decoder_shape(mr_decoder *d, const void *bytes, size_t nbytes, const mr_decode_hints *hints, mr_image *shape)
+{
+    mr__call call;
+    const mr__codec *codec;
+    mr_info info;
+    mr__plan plan;
+    int result = prepare(d, &call, bytes, nbytes, hints, &codec, &info, &plan);
+    if (result == 0)
+        *shape = *result_shape(&plan);
+    return end(d, &call, result);
+}
+
+int mr_decoder_decode(mr_decoder *d, const void *bytes, size_t nbytes, const mr_decode_hints *hints, mr_image *out)
+{
+    mr__call call;
+    const mr__codec *codec;
+    mr_info info;
+    mr__plan plan;
+    mr_image made = {0};
+    int result = prepare(d, &call, bytes, nbytes, hints, &codec, &info, &plan);
+    if (result == 0) {
+        made = *result_shape(&plan);
+        result = place(&call, &made, &d->pixels);
+    }
+    if (result == 0)
+        result = run(d, &call, codec, &plan, &made);
+    if (result == 0)
+        *out = made;
+    return end(d, &call, result);
+}
+
+int mr_decoder_decode_into(mr_decoder *d, const void *bytes, size_t nbytes, const mr_decode_hints *hints,
+                           const mr_image *to)
+{
+    mr__call call;
+    const mr__codec *codec;
+    mr_info info;
+    mr__plan plan;
+    int result = prepare(d, &call, bytes, nbytes, hints, &codec, &info, &plan);
+    if (result == 0) {
+        const mr_image *shape = result_shape(&plan);
+        bool fits = to != NULL && mr_image_is_valid(to) && to->width == shape->width && to->height == shape->height &&
+                    to->channels == shape->channels && to->depth == shape->depth;
+        if (!fits)
+            result = mr__call_fail(&call, MR_EARGUMENT, "the target is not %u x %u with %u channels of %u bits",
+                                   shape->width, shape->height, shape->channels, shape->depth);
+    }
+    if (result == 0)
+        result = run(d, &call, codec, &plan, to);
+    return end(d, &call, result);
+}
+
+int mr_decoder_icc(mr_decoder *d, const void *bytes, size_t nbytes, const void **out, size_t *out_nbytes)
+{
+    mr__call call;
+    const mr__codec *codec;
+    mr_info info;
+    size_t found = 0;
+    int result = begin(d, &call, bytes, nbytes, &codec, &info);
+    if (result == 0 && info.has_icc && codec->icc != NULL)
+        result = codec->icc(&call, &d->icc, &found);
+    if (result == 0) {
+        *out = found != 0 ? d->icc.bytes : NULL;
+        *out_nbytes = found;
+    }
+    return end(d, &call, result);
+}
