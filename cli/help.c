@@ -116,7 +116,8 @@ void help_command(FILE *stream, const command *c)
     }
     put_heading(stream, &t, "Examples");
     for (const example *e = c->examples; e->line != NULL; e++)
-        fprintf(stream, "  %s%s:%s\n    %s\n", style_of(&t, STYLE_DIM), e->text, style_of(&t, STYLE_NONE), e->line);
+        fprintf(stream, "  %s%s%s%s\n    %s\n", style_of(&t, STYLE_DIM), e->text,
+                strchr(e->text, '?') != NULL ? "" : ":", style_of(&t, STYLE_NONE), e->line);
     put_heading(stream, &t, "Exit codes");
     put_paragraph(stream, strchr(command_notes[0], '0'), width_of(&t));
 }

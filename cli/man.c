@@ -30,16 +30,21 @@ static void put_text(FILE *stream, const char *text)
         put_character(stream, text, i);
 }
 
-/* Text lines: a new sentence begins a new line, as mdoc wants it. */
-static void put_sentences(FILE *stream, const char *text)
+/* Text lines: a new sentence begins a new line, as mdoc wants it, and none is long. */
+static void put_sentences(FILE *stream, const char *text, const char *end)
 {
+    size_t column = 0;
     for (size_t i = 0; text[i] != '\0'; i++) {
-        if (text[i] == ' ' && i > 0 && strchr(".?!", text[i - 1]) != NULL)
-            fputc('\n', stream);
-        else
-            put_character(stream, text, i);
+        bool sentence = i > 0 && strchr(".?!", text[i - 1]) != NULL;
+        if (text[i] == ' ' && (sentence || column + strcspn(text + i + 1, " ") > 68)) {
+            fputs(text[i + 1] == '.' ? "\n\\&" : "\n", stream);
+            column = 0;
+            continue;
+        }
+        put_character(stream, text, i);
+        column++;
     }
-    fputc('\n', stream);
+    fprintf(stream, "%s\n", end);
 }
 
 static void put_operands(FILE *stream, const command *c)
@@ -73,13 +78,20 @@ static void put_option(FILE *stream, const option *o)
     if (o->argument != NULL)
         fprintf(stream, " Ns = Ns Ar %s", o->argument);
     fputc('\n', stream);
-    put_text(stream, o->help);
-    fputs(".\n", stream);
+    put_sentences(stream, o->help, ".");
     if (o->initial != NULL) {
         fputs("The default is\n", stream);
         put_text(stream, o->initial);
         fputs(".\n", stream);
     }
+}
+
+static void put_options(FILE *stream, const option *o)
+{
+    fputs(".Bl -tag -width Ds\n", stream);
+    for (; o->name != NULL; o++)
+        put_option(stream, o);
+    fputs(".El\n", stream);
 }
 
 static void put_group(FILE *stream, const option_group *g)
@@ -89,11 +101,12 @@ static void put_group(FILE *stream, const option_group *g)
         shown = shown || !o->hidden;
     if (!shown)
         return;
-    fprintf(stream, ".Pp\n%s:\n.Bl -tag -width Ds\n", g->title);
-    for (const option *o = g->options; o->name != NULL; o++)
-        put_option(stream, o);
-    fputs(".El\n", stream);
+    fprintf(stream, ".Pp\n%s:\n", g->title);
+    put_options(stream, g->options);
 }
+
+/* Options that several commands take stand once. */
+static const char hints_title[] = "How to decode";
 
 static void put_command(FILE *stream, const command *c)
 {
@@ -102,11 +115,14 @@ static void put_command(FILE *stream, const command *c)
     fputs(".\n", stream);
     for (size_t i = 0; c->text[i] != NULL; i++) {
         fputs(".Pp\n", stream);
-        put_sentences(stream, c->text[i]);
+        put_sentences(stream, c->text[i], "");
     }
-    for (const option_group *g = c->groups; g->options != NULL; g++)
-        if (g->options != options_common)
+    for (const option_group *g = c->groups; g->options != NULL; g++) {
+        if (g->options == options_hints)
+            fprintf(stream, ".Pp\nFurther the options of\n.Sx %s ,\nbelow.\n", hints_title);
+        else if (g->options != options_common)
             put_group(stream, g);
+    }
 }
 
 static void put_examples(FILE *stream)
@@ -117,7 +133,7 @@ static void put_examples(FILE *stream)
         for (const example *e = commands[i]->examples; e->line != NULL; e++) {
             fputs(lead, stream);
             put_text(stream, e->text);
-            fputs(":\n.Pp\n.Dl $ ", stream);
+            fputs(strchr(e->text, '?') != NULL ? "\n.Pp\n.Dl $ " : ":\n.Pp\n.Dl $ ", stream);
             put_text(stream, e->line);
             fputc('\n', stream);
             lead = ".Pp\n";
@@ -137,13 +153,14 @@ void help_man(FILE *stream)
           stream);
     for (size_t i = 1; command_notes[i] != NULL; i++) {
         fputs(".Pp\n", stream);
-        put_sentences(stream, command_notes[i]);
+        put_sentences(stream, command_notes[i], "");
     }
     fputs(".Sh COMMANDS\n", stream);
     for (size_t i = 0; commands[i] != NULL; i++)
         put_command(stream, commands[i]);
+    fprintf(stream, ".Ss %s\nWhat\n.Cm convert , hash\nand\n.Cm decode\ntake alike.\n", hints_title);
+    put_options(stream, options_hints);
     fputs(".Sh EXIT STATUS\n", stream);
-    put_sentences(stream, command_notes[0]);
+    put_sentences(stream, strchr(command_notes[0], '0'), "");
     put_examples(stream);
-    fputs(".Sh SEE ALSO\n.Xr cwebp 1 ,\n.Xr djpeg 1 ,\n.Xr pngtopnm 1\n", stream);
 }

@@ -37,7 +37,7 @@ static void put_row(const terminal *t, const char *name, const tally *row, const
     put_number((double)row->stored_nbytes * 1e-6, 10);
     put_number((double)row->pixels * 1e-6, 8);
     put_number(per((double)row->pixel_nbytes * 1e-6, core_s), 10);
-    put_number(per((double)row->images, core_s), 9);
+    put_number(per((double)row->images, core_s), 10);
     put_number(per(core_s * 1e3, (double)row->images), 9);
     printf("  %s", style_of(t, STYLE_GREEN));
     put_bar(stdout, t->utf8, share, BAR_CELLS);
@@ -46,7 +46,7 @@ static void put_row(const terminal *t, const char *name, const tally *row, const
 
 static void put_table(const terminal *t, const report *r)
 {
-    printf("  %s%-6s %7s %10s %8s %10s %9s %9s  %s%s\n", style_of(t, STYLE_BOLD), "form", "images", "stored MB",
+    printf("  %s%-6s %7s %10s %8s %10s %10s %9s  %s%s\n", style_of(t, STYLE_BOLD), "form", "images", "stored MB",
            "Mpixel", "MB/s core", "img/s core", "ms core", "share of core time", style_of(t, STYLE_NONE));
     unsigned rows = 0;
     for (int form = 1; form < FORM_COUNT; form++)
