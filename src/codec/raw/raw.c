@@ -149,7 +149,7 @@ static void copy_row(uint8_t *to, const uint8_t *from, size_t nbytes, uint32_t d
 
 static int decode(mr__call *call, const mr__request *request, const mr_image *to)
 {
-    layout l;
+    layout l = {0};
     int result = find_layout(call, request->info->width, request->info->height, &l);
     if (result == 0)
         result = check_length(call, &l, request->accept_damaged);
@@ -171,7 +171,7 @@ static int decode(mr__call *call, const mr__request *request, const mr_image *to
 
 static int read_icc(mr__call *call, mr__buffer *buffer, size_t *nbytes)
 {
-    layout l;
+    layout l = {0};
     int result = find_layout(call, mr__load_le32(call->bytes + AT_WIDTH), mr__load_le32(call->bytes + AT_HEIGHT), &l);
     if (result == 0)
         result = check_length(call, &l, false);

@@ -1,0 +1,60 @@
+# What a person types; CMake and Ninja do the work. `make help` lists the targets.
+#   make PREFIX=/usr DESTDIR=/tmp/stage install
+#   make SETUP=: ...        never installs packages
+#   make CC=clang BUILD=build-clang
+PREFIX ?= /usr/local
+BUILD ?= build
+JOBS ?= $(shell nproc)
+SECONDS ?= 60
+SETUP ?= tools/install-packages
+ifeq ($(origin CC),default)
+CC := cc
+endif
+
+cmake = cmake -S . -G Ninja -DCMAKE_C_COMPILER=$(CC)
+export JOBS BUILD CC SETUP
+
+.PHONY: all demo test bench fuzz sanitize cross install clean help
+.NOTPARALLEL:
+
+all: ## build the command and the libraries into build/ (the default)
+	@$(SETUP) build
+	@test -f $(BUILD)/build.ninja || $(cmake) -B $(BUILD) -DMILLRACE_TESTS=OFF -DMILLRACE_BENCH=OFF >/dev/null
+	@ninja -j$(JOBS) -C $(BUILD) --quiet
+
+demo: all ## generate a small set of images and run the main job on it
+	@$(BUILD)/millrace generate $(BUILD)/demo --seed 1 --force
+	@$(BUILD)/millrace decode $(BUILD)/demo
+
+test: ## build with warnings as errors and run every test, with sanitizers and for aarch64 too
+	@$(SETUP) build test
+	@tools/run-tests tests address cross
+
+bench: ## time the codecs beside the plain libraries; FOLDERS="a b" to use your own images
+	@$(SETUP) build bench
+	@$(cmake) -B $(BUILD) -DMILLRACE_BENCH=ON >/dev/null
+	@ninja -j$(JOBS) -C $(BUILD) --quiet
+	@bench/run $(FOLDERS)
+
+fuzz: ## fuzz every decoder, SECONDS=60 for each target
+	@$(SETUP) build fuzz
+	@fuzz/run $(SECONDS)
+
+sanitize: ## all tests under ASan+UBSan, then under TSan
+	@$(SETUP) build test
+	@tools/run-tests address-all thread-all
+
+cross: ## build for aarch64 and run the unit tests under qemu (Debian; adds the arm64 architecture)
+	@$(SETUP) build cross
+	@tools/run-tests cross
+
+install: all ## install under PREFIX (/usr/local), staged under DESTDIR if given
+	@$(cmake) -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
+	@ninja -j$(JOBS) -C $(BUILD) --quiet
+	@DESTDIR=$(DESTDIR) cmake --install $(BUILD)
+
+clean: ## remove everything that was built
+	rm -rf build build-*
+
+help: ## list these targets
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r target text; do printf '%-16s%s\n' "$$target" "$$text"; done

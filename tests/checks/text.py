@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every source file says its licence; the library calls nothing that writes without a bound, ends the program, prints,
+allocates around the hooks or keeps hidden state; no function is longer than 60 lines, no file longer than 800."""
+import re
+
+import harness
+
+FOLDERS = ["include", "src", "cli", "python", "tests", "fuzz", "bench", "examples", "tools", ".ci"]
+C = {".c", ".h", ".cl", ".cu"}
+FUNCTION_LINES = 60
+FILE_LINES = 800
+SPDX = "SPDX-License-Identifier: Apache-2.0"
+FORBIDDEN = {
+    "writes without a bound": "strcpy strcat sprintf vsprintf gets scanf sscanf stpcpy alloca",
+    "ends the program of the user": "abort exit _exit quick_exit assert",
+    "prints; a library reports through its handle or the log hook": "printf puts putchar perror",
+    "goes around the allocation hooks": "malloc calloc realloc strdup strndup asprintf aligned_alloc posix_memalign",
+    "keeps hidden state": "strtok rand srand random strerror localtime gmtime setlocale setenv signal",
+}
+WHY = {word: why for why, words in FORBIDDEN.items() for word in words.split()}
+WORD = re.compile(r"(?<![\w.>])(" + "|".join(WHY) + r")\s*\(")
+HEAP = "src/base/memory.c"  # the default of the allocation hook is here
+
+
+def text_lines(root, path):
+    """None for what is not text."""
+    try:
+        return harness.lines(root, path)
+    except UnicodeDecodeError:
+        return None
+
+
+def licence(root):
+    for path in harness.files(root, FOLDERS, C | {".py", ".sh", ""}):
+        text = text_lines(root, path)
+        is_script = bool(text) and text[0].startswith("#!")
+        if text is None or (path.suffix == "" and not is_script):
+            continue
+        if not any(SPDX in line for line in text[:2]):
+            yield path, 1, f"the first line (the second of a script) must say: {SPDX}"
+
+
+def words(root):
+    for path in harness.files(root, ["src"], C):
+        code = harness.code_only((root / path).read_text())
+        for number, line in enumerate(code.splitlines(), 1):
+            for found in WORD.finditer(line):
+                why = WHY[found.group(1)]
+                if str(path) == HEAP and "allocation hooks" in why:
+                    continue
+                yield path, number, f"{found.group(1)}() {why}"
+
+
+def lengths(root):
+    for path in harness.files(root, FOLDERS, C):
+        text = harness.lines(root, path)
+        if len(text) > FILE_LINES:
+            yield path, FILE_LINES + 1, f"the file has {len(text)} lines; the limit is {FILE_LINES}"
+        start = None
+        for number, line in enumerate(text, 1):
+            if line == "{":
+                start = number
+            elif line == "}" and start is not None:
+                if number - start + 1 > FUNCTION_LINES:
+                    yield path, start, f"the function has {number - start + 1} lines; the limit is {FUNCTION_LINES}"
+                start = None
+
+
+def check(root):
+    yield from licence(root)
+    yield from words(root)
+    yield from lengths(root)
+
+
+HEAD = f"// {SPDX}\n"
+GOOD = [
+    {"src/base/a.c": HEAD + "void f(void)\n{\n" + "    g();\n" * 58 + "}\n"},
+    {"src/base/memory.c": HEAD + "void *p = malloc(3);\n", "cli/a.c": HEAD + "int f(void)\n{\n    exit(1);\n}\n"},
+    {"src/base/b.c": HEAD + "/* abort() */ int a = snprintf(b, 3, \"exit()\");\nint b = hooks->realloc(x), my_exit(void);\n"},
+    {"tools/x": f"#!/bin/sh\n# {SPDX}\n", "tests/data.txt": "free\n"},
+]
+BAD = [
+    ({"src/base/a.c": "int a;\n"}, "must say"),
+    ({"tools/x": "#!/bin/sh\necho\n"}, "must say"),
+    ({"tests/checks/x.py": "import re\n"}, "must say"),
+    ({"src/base/a.c": HEAD + "void f(void)\n{\n" + "    g();\n" * 59 + "}\n"}, "a.c:3: the function has 61 lines"),
+    ({"tests/a.c": HEAD + "int a;\n" * 800}, "the file has 801 lines"),
+    ({"src/base/a.c": HEAD + "int b = malloc (3);\n"}, "malloc() goes around"),
+] + [({"src/base/a.c": HEAD + f"int a = {word}(b);\n"}, f"a.c:2: {word}() ") for word in WHY]
+
+if __name__ == "__main__":
+    harness.main(check, GOOD, BAD)

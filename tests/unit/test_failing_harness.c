@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The harness of failing allocations itself, tried on right and on wrong code. */
+#include "test.h"
+
+#include "failing.h"
+
+#include <libdeflate.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct tally {
+    size_t runs, refused;
+} tally;
+
+/* Two blocks of the hooks and what a library needs between them. */
+static int allocate_three(const mr_hooks *hooks, void *arg)
+{
+    tally *t = arg;
+    int result = MR_ENOMEM;
+    void *first = hooks->alloc(hooks->user, 100, 64);
+    struct libdeflate_decompressor *library = libdeflate_alloc_decompressor();
+    void *second = hooks->alloc(hooks->user, 7, 4096);
+    if (first != NULL && library != NULL && second != NULL)
+        result = 0;
+    if (first != NULL)
+        hooks->free(hooks->user, first);
+    if (second != NULL)
+        hooks->free(hooks->user, second);
+    libdeflate_free_decompressor(library);
+    t->runs++;
+    t->refused += failing_now().refused;
+    return result;
+}
+
+static void every_allocation_is_refused_once_and_for_ever(void **state)
+{
+    (void)state;
+    tally t = {0};
+    failing_run(allocate_three, &t);
+    assert_int_equal(t.runs, 1 + 3 + 3);
+    assert_int_equal(t.refused, 3 * 1 + 3 + 2 + 1);
+}
+
+static void a_library_counts(void **state)
+{
+    (void)state;
+    failing_begin(1, false);
+    struct libdeflate_decompressor *none = libdeflate_alloc_decompressor();
+    struct libdeflate_decompressor *some = libdeflate_alloc_decompressor();
+    failing_counts before = failing_now();
+    libdeflate_free_decompressor(some);
+    failing_counts after = failing_end();
+    assert_null(none);
+    assert_non_null(some);
+    assert_int_equal(before.live_blocks, 1);
+    assert_true(before.live_nbytes > 1000);
+    assert_int_equal(after.live_blocks, 0);
+    assert_int_equal(after.live_nbytes, 0);
+    assert_int_equal(after.peak_nbytes, before.live_nbytes);
+    assert_int_equal(after.attempts, 2);
+}
+
+static void realloc_and_calloc_are_wrapped(void **state)
+{
+    (void)state;
+    failing_begin(3, false);
+    char *block = calloc(5, 5);
+    char *moved = realloc(block, 1000);
+    char *refused = realloc(moved, 5000);
+    failing_counts counts = failing_now();
+    if (refused == NULL)
+        free(moved);
+    failing_counts after = failing_end();
+    assert_null(refused);
+    assert_int_equal(counts.live_blocks, 1);
+    assert_int_equal(counts.live_nbytes, 1000);
+    assert_int_equal(after.live_blocks, 0);
+}
+
+static void a_leak_is_seen(void **state)
+{
+    (void)state;
+    mr_hooks hooks = failing_hooks();
+    failing_begin(0, false);
+    void *block = hooks.alloc(NULL, 12, 64);
+    failing_counts counts = failing_end();
+    hooks.free(NULL, block);
+    assert_int_equal(counts.live_blocks, 1);
+    assert_int_equal(counts.live_nbytes, 12);
+    assert_null(counts.fault);
+}
+
+static void a_double_free_is_seen(void **state)
+{
+    (void)state;
+    mr_hooks hooks = failing_hooks();
+    failing_begin(0, false);
+    void *block = hooks.alloc(NULL, 12, 64);
+    hooks.free(NULL, block);
+    hooks.free(NULL, block);
+    assert_non_null(strstr(failing_end().fault, "twice"));
+}
+
+static void a_foreign_free_is_seen(void **state)
+{
+    (void)state;
+    mr_hooks hooks = failing_hooks();
+    int on_the_stack;
+    failing_begin(0, false);
+    hooks.free(NULL, &on_the_stack);
+    assert_non_null(strstr(failing_end().fault, "never allocated"));
+    failing_begin(0, false);
+    void *library = malloc(3);
+    hooks.free(NULL, library);
+    free(library);
+    assert_non_null(strstr(failing_end().fault, "library's block"));
+}
+
+static void bad_alignment_is_seen(void **state)
+{
+    (void)state;
+    mr_hooks hooks = failing_hooks();
+    failing_begin(0, false);
+    assert_null(hooks.alloc(NULL, 12, 48));
+    assert_non_null(strstr(failing_end().fault, "power of two"));
+    failing_begin(0, false);
+    assert_null(hooks.alloc(NULL, 0, 64));
+    assert_non_null(strstr(failing_end().fault, "0 bytes"));
+}
+
+static void many_blocks_are_kept_apart(void **state)
+{
+    (void)state;
+    enum { COUNT = 5000 };
+    static void *blocks[COUNT];
+    mr_hooks hooks = failing_hooks();
+    failing_begin(0, false);
+    for (size_t i = 0; i < COUNT; i++)
+        blocks[i] = hooks.alloc(NULL, i + 1, 64);
+    for (size_t i = 0; i < COUNT; i++)
+        hooks.free(NULL, blocks[i * 7 % COUNT]); // 7 and COUNT share no factor
+    failing_counts counts = failing_end();
+    assert_null(counts.fault);
+    assert_int_equal(counts.live_blocks, 0);
+    assert_int_equal(counts.live_nbytes, 0);
+    assert_int_equal(counts.peak_nbytes, (size_t)COUNT * (COUNT + 1) / 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_allocation_is_refused_once_and_for_ever),
+        cmocka_unit_test(a_library_counts),
+        cmocka_unit_test(realloc_and_calloc_are_wrapped),
+        cmocka_unit_test(a_leak_is_seen),
+        cmocka_unit_test(a_double_free_is_seen),
+        cmocka_unit_test(a_foreign_free_is_seen),
+        cmocka_unit_test(bad_alignment_is_seen),
+        cmocka_unit_test(many_blocks_are_kept_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
