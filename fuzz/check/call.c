@@ -20,7 +20,7 @@ void fuzz_fail(const char *file, int line, const char *holds, const char *format
 fuzz_setting fuzz_setting_small(void)
 {
     return (fuzz_setting){.limits = {.struct_size = sizeof(mr_limits),
-                                     .pixels = UINT64_C(1) << 17,
+                                     .pixels = UINT64_C(1) << 15,
                                      .nbytes = UINT64_C(1) << 20,
                                      .scans = 20,
                                      .memory_nbytes = UINT64_C(1) << 26}};
