@@ -116,7 +116,7 @@ static int find_layout(mr__call *call, const mr__pnm_header *h, layout *l)
 static int check_length(mr__call *call, const layout *l, bool accept)
 {
     if (call->nbytes > l->end)
-        mr__call_warn(call, "PNM: %zu bytes after the image, from byte %zu", call->nbytes - l->end, l->end);
+        mr__call_warn(call, "PNM: data after the image, from byte %zu to %zu", l->end, call->nbytes);
     if (call->nbytes >= l->end)
         return 0;
     if (!accept)
@@ -205,7 +205,7 @@ static void warn_of_rest(job *j, const mr__pnm_cursor *c)
     while (at < c->nbytes && mr__pnm_is_space(c->bytes[at]))
         at++;
     if (at < c->nbytes)
-        mr__call_warn(j->call, "PNM: %zu bytes after the image, from byte %zu", c->nbytes - at, at);
+        mr__call_warn(j->call, "PNM: data after the image, from byte %zu to %zu", at, c->nbytes);
 }
 
 /* One row of a text file; only samples in [first, end) are wanted, into `row`, which is NULL above the region. */

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
+#include "picture.h"
+
+#include "test.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t picture_random(uint64_t *state)
+{
+    // SplitMix64: any seed will do, also 0.
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return (uint32_t)((z ^ z >> 31) >> 32);
+}
+
+uint32_t picture_random_below(uint64_t *state, uint32_t n)
+{
+    return (uint32_t)((uint64_t)picture_random(state) * n >> 32);
+}
+
+mr_rect picture_random_rect(uint64_t *state, uint32_t width, uint32_t height)
+{
+    mr_rect r = {picture_random_below(state, width), picture_random_below(state, height), 0, 0};
+    r.width = 1 + picture_random_below(state, width - r.x);
+    r.height = 1 + picture_random_below(state, height - r.y);
+    return r;
+}
+
+/* 16 bits of colour at a place; the low byte is noise, so that a lost or swapped byte is seen. */
+static uint32_t color_at(uint32_t x, uint32_t y, uint32_t c, uint64_t *state)
+{
+    uint32_t slope = x * (700 + 211 * c) + y * (300 + 97 * c);
+    uint32_t edge = ((x / 5 + y / 3 + c) & 1) * 9000;
+    return (slope + edge + picture_random(state) % 3000) & 0xffff;
+}
+
+static uint32_t alpha_at(uint32_t x, uint32_t y, uint64_t *state)
+{
+    uint32_t kind = (x / 4 + y / 6) % 3;
+    return kind == 0 ? 0 : kind == 1 ? 0xffff : picture_random(state) & 0xffff;
+}
+
+mr_image picture_make(uint32_t width, uint32_t height, uint32_t channels, uint32_t depth, uint64_t seed)
+{
+    mr_image image;
+    assert_int_equal(mr_image_init(&image, width, height, channels, depth, NULL), 0);
+    for (uint32_t y = 0; y < height; y++)
+        for (uint32_t x = 0; x < width; x++)
+            for (uint32_t c = 0; c < channels; c++) {
+                bool alpha = channels % 2 == 0 && c == channels - 1;
+                uint32_t v = alpha ? alpha_at(x, y, &seed) : color_at(x, y, c, &seed);
+                uint8_t *row = (uint8_t *)image.pixels + (ptrdiff_t)y * image.stride;
+                if (depth == 8)
+                    row[x * channels + c] = (uint8_t)(v >> 8);
+                else
+                    ((uint16_t *)(void *)row)[x * channels + c] = (uint16_t)v;
+            }
+    return image;
+}
+
+void picture_assert_same(const mr_image *a, const mr_image *b)
+{
+    assert_int_equal(a->width, b->width);
+    assert_int_equal(a->height, b->height);
+    assert_int_equal(a->channels, b->channels);
+    assert_int_equal(a->depth, b->depth);
+    for (uint32_t y = 0; y < a->height; y++)
+        assert_memory_equal((const uint8_t *)a->pixels + (ptrdiff_t)y * a->stride,
+                            (const uint8_t *)b->pixels + (ptrdiff_t)y * b->stride, mr_image_row_nbytes(a));
+}
+
+picture_file picture_copy(const void *bytes, size_t nbytes)
+{
+    picture_file file = {malloc(nbytes != 0 ? nbytes : 1), nbytes};
+    assert_non_null(file.bytes);
+    if (nbytes != 0)
+        memcpy(file.bytes, bytes, nbytes);
+    return file;
+}
+
+picture_file picture_encode(const mr_image *image, const mr_encode_options *options)
+{
+    mr_encoder *encoder;
+    const void *bytes;
+    size_t nbytes;
+    assert_int_equal(mr_encoder_new(NULL, &encoder), 0);
+    int result = mr_encoder_encode(encoder, image, options, &bytes, &nbytes);
+    if (result != 0)
+        fail_msg("encode: %s: %s", mr_error_name(result), mr_encoder_detail(encoder));
+    picture_file file = picture_copy(bytes, nbytes);
+    mr_encoder_free(encoder);
+    return file;
+}
+
+mr_image picture_decode(const void *bytes, size_t nbytes, const mr_decode_hints *hints)
+{
+    mr_decoder *decoder;
+    mr_image out, copy;
+    assert_int_equal(mr_decoder_new(NULL, &decoder), 0);
+    int result = mr_decoder_decode(decoder, bytes, nbytes, hints, &out);
+    if (result != 0)
+        fail_msg("decode: %s: %s", mr_error_name(result), mr_decoder_detail(decoder));
+    assert_int_equal(mr_image_init(&copy, out.width, out.height, out.channels, out.depth, NULL), 0);
+    assert_int_equal(mr_image_copy(&out, &copy), 0);
+    mr_decoder_free(decoder);
+    return copy;
+}
+
+int picture_try(mr_decoder *decoder, const void *bytes, size_t nbytes, const mr_decode_hints *hints)
+{
+    mr_image out;
+    int result = mr_decoder_decode(decoder, bytes, nbytes, hints, &out);
+    if (result != 0)
+        assert_true(mr_decoder_detail(decoder)[0] != '\0');
+    else
+        (void)mr_image_hash(&out);
+    return result;
+}
+
+picture_file picture_read(const char *path)
+{
+    picture_file file = {0};
+    FILE *in = fopen(path, "rb");
+    if (in == NULL)
+        return file;
+    if (fseek(in, 0, SEEK_END) == 0 && ftell(in) > 0) {
+        size_t nbytes = (size_t)ftell(in);
+        rewind(in);
+        file.bytes = malloc(nbytes);
+        if (file.bytes != NULL && fread(file.bytes, 1, nbytes, in) == nbytes) {
+            file.nbytes = nbytes;
+        } else {
+            free(file.bytes);
+            file.bytes = NULL;
+        }
+    }
+    fclose(in);
+    return file;
+}
+
+/* The source's root is two folders above this file, which the build compiles by its full path. */
+static void shared_path(char *path, size_t nbytes, const char *folder)
+{
+    const char *given = getenv("MILLRACE_SHARED");
+    if (given != NULL) {
+        snprintf(path, nbytes, "%s/%s", given, folder);
+        return;
+    }
+    const char *slash = strrchr(__FILE__, '/');
+    snprintf(path, nbytes, "%.*s/../../../shared/%s", slash != NULL ? (int)(slash - __FILE__) : 0, __FILE__, folder);
+}
+
+size_t picture_each_shared(const char *folder, void (*each)(const char *path, picture_file file, void *arg), void *arg)
+{
+    char root[1024], path[2048];
+    struct dirent **names;
+    shared_path(root, sizeof root, folder);
+    int count = scandir(root, &names, NULL, alphasort);
+    size_t found = 0;
+    for (int i = 0; i < count; i++) {
+        snprintf(path, sizeof path, "%s/%s", root, names[i]->d_name);
+        picture_file file = names[i]->d_name[0] == '.' ? (picture_file){0} : picture_read(path);
+        if (file.bytes != NULL) {
+            each(path, file, arg);
+            found++;
+        }
+        free(file.bytes);
+        free(names[i]);
+    }
+    if (count >= 0)
+        free(names);
+    return found;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What tests of codecs share: made-up images, encoding and decoding that must work, comparing, files. */
+#ifndef TESTS_SUPPORT_PICTURE_H
+#define TESTS_SUPPORT_PICTURE_H
+
+#include <millrace/millrace.h>
+#include <stdbool.h>
+
+/* The next number of a sequence that the seed in *state begins; the same on every machine. */
+uint32_t picture_random(uint64_t *state);
+
+/* A number from 0 to n - 1. */
+uint32_t picture_random_below(uint64_t *state, uint32_t n);
+
+/* A made-up image: slopes, edges and some noise; alpha has transparent, opaque and half-way parts. mr_image_fini it. */
+mr_image picture_make(uint32_t width, uint32_t height, uint32_t channels, uint32_t depth, uint64_t seed);
+
+/* A random part of a width x height image. */
+mr_rect picture_random_rect(uint64_t *state, uint32_t width, uint32_t height);
+
+/* Fails the test unless size, channels, depth and every pixel are the same. */
+void picture_assert_same(const mr_image *a, const mr_image *b);
+
+/* Stored bytes of a test's own; free() them. */
+typedef struct picture_file {
+    uint8_t *bytes;
+    size_t nbytes;
+} picture_file;
+
+picture_file picture_encode(const mr_image *image, const mr_encode_options *options);
+
+/* An exact copy of a part of the bytes, so that a sanitizer sees what is read beyond it. */
+picture_file picture_copy(const void *bytes, size_t nbytes);
+
+/* Decodes with a decoder of its own, which must succeed; mr_image_fini the result. */
+mr_image picture_decode(const void *bytes, size_t nbytes, const mr_decode_hints *hints);
+
+/*
+ * Decodes, whatever comes of it; on success every pixel is read, on failure there must be a detail. For damaged data.
+ * Returns the code.
+ */
+int picture_try(mr_decoder *decoder, const void *bytes, size_t nbytes, const mr_decode_hints *hints);
+
+/* The whole file, or bytes NULL when it cannot be read. */
+picture_file picture_read(const char *path);
+
+/*
+ * Calls `each` with every file of a folder of shared test data ("corpus/webp") in the order of their names. The data is
+ * under $MILLRACE_SHARED, else ../shared beside the source; returns how many there were, 0 where there is no such
+ * folder.
+ */
+size_t picture_each_shared(const char *folder, void (*each)(const char *path, picture_file file, void *arg), void *arg);
+
+#endif
