@@ -72,12 +72,13 @@ static void read_position(char *line, hierarchy *v1, hierarchy *v2)
     const char *id = strsep(&line, ":");
     const char *controllers = strsep(&line, ":");
     const char *path = line;
-    if (controllers == NULL || path == NULL || path[0] != '/' || strlen(path) >= PATH_MAX)
+    size_t nbytes = path == NULL ? 0 : strlen(path) + 1;
+    if (controllers == NULL || path == NULL || path[0] != '/' || nbytes > PATH_MAX)
         return;
     if (strcmp(id, "0") == 0 && controllers[0] == '\0')
-        strcpy(v2->path, path);
+        memcpy(v2->path, path, nbytes);
     else if (list_has(controllers, "cpu"))
-        strcpy(v1->path, path);
+        memcpy(v1->path, path, nbytes);
 }
 
 /* mountinfo writes a space as \040, and so on. */
