@@ -29,7 +29,7 @@ static void names_and_endings_lead_back(void **state)
         assert_int_equal(mr_form_from_name(c->name), c->form);
         char list[128];
         assert_true(strlen(c->endings) < sizeof list);
-        strcpy(list, c->endings);
+        memcpy(list, c->endings, strlen(c->endings) + 1);
         assert_true(list[0] != '\0');
         for (char *rest = NULL, *word = strtok_r(list, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
             assert_int_equal(mr_form_from_name(word), c->form);
