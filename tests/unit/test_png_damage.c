@@ -185,7 +185,7 @@ static png_file assemble(const char *plan)
             png_begin(&file, 2, 2, 8, 3, 0);
             break;
         case 'H': // IHDR again
-            png_append_chunk(&file, "IHDR", file.bytes + 16, 13);
+            png_append_chunk(&file, "IHDR", "\0\0\0\2\0\0\0\2\x8\0\0\0", 13);
             break;
         case 'P': // a palette of two colours
             png_append_chunk(&file, "PLTE", "\1\2\3\4\5\6", 6);
