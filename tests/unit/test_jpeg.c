@@ -302,14 +302,14 @@ static void imagenet_oddities(void **state)
         size_t nbytes;
         uint32_t orientation;
     } exif[] = {
-        {"Exif\0\0II*\0\x08\0\0\0\1\0\x12\1\3\0\1\0\0\0\6\0\0\0", 32, 6},
-        {"Exif\0\0II*\0\x08\0\0\0\1\0\x12\1\3\0\1\0\0\0\x63\0\0\0", 32, 1},
+        {"Exif\0\0II*\0\x08\0\0\0\1\0\x12\1\3\0\1\0\0\0\6\0\0\0", 28, 6},
+        {"Exif\0\0II*\0\x08\0\0\0\1\0\x12\1\3\0\1\0\0\0\x63\0\0\0", 28, 1},
         {"Exif\0\0II*\0\xff\xff\xff\xff", 14, 1},
         {"Exif\0\0MM\0*\0\0\0\x08\xff\xff\1\x12", 18, 1},
         {"Exif\0\0", 6, 1},
         {"Exif", 4, 1},
         {"", 0, 1},
-        {"Exif\0\0II*\0\x08\0\0\0\1\0\x12\1\3\0\1\0\0\0\6", 27, 1},
+        {"Exif\0\0II*\0\x08\0\0\0\1\0\x12\1\3\0\1\0\0\0\6", 25, 1},
     };
     plain_recipe r = {.width = 20, .height = 10, .space = PLAIN_YCC};
     plain_bytes file = plain_encode(&r);
