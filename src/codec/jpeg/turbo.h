@@ -3,8 +3,9 @@
  * libjpeg-turbo as the house wants it: no exit(), no stderr, no malloc of its own, no state from one image to the next.
  *
  * Invariants:
- * 1. libjpeg's functions are called inside mr__turbo_run only. Its errors jump there; nothing lies on the stack in
- *    between that would have to be freed, and all that outlives a jump is in structs.
+ * 1. libjpeg's functions are called inside mr__turbo_run only (but for jpeg_abort and jpeg_destroy, which cannot fail).
+ *    Its errors jump there; nothing lies on the stack in between that would have to be freed, and all that outlives a
+ *    jump is in structs.
  * 2. What libjpeg allocates comes out of one pool over the caller's hooks and is charged to the image before it is
  *    taken. Only making the libjpeg object itself (once a decoder or encoder) calls malloc. The object, the pool and
  *    the row buffer are kept, so that a second image of the same size allocates nothing.
