@@ -69,6 +69,7 @@ static void draw(const terminal *t, const char *verb, size_t done, size_t count,
 static void watch(shared *s, const terminal *t, const char *verb)
 {
     double start = seconds();
+    draw(t, verb, 0, s->count, 0);
     pthread_mutex_lock(&s->lock);
     while (s->working != 0) {
         struct timespec until;
@@ -84,6 +85,7 @@ static void watch(shared *s, const terminal *t, const char *verb)
         pthread_mutex_lock(&s->lock);
     }
     pthread_mutex_unlock(&s->lock);
+    draw(t, verb, s->count, s->count, seconds() - start);
     fputs("\r\033[K", stderr);
 }
 
