@@ -60,6 +60,15 @@ completes 'a folder' millrace generate a
 completes 'generate' millrace help g
 completes 'b.png' millrace convert -q 90 b
 completes '' millrace nonsense ''
+# Through readline, on a terminal: the Tab key makes a whole word of half a one.
+if command -v script >/dev/null 2>&1; then
+    {
+        echo 'PS1= ; millrace() { printf "[%s]" "$@"; echo; }; . ./completion.bash'
+        printf 'millrace conv\t--qual\t7\n'
+        echo exit
+    } | script -qec 'bash --norc --noprofile -i' /dev/null >typed 2>&1
+    has typed '\[convert\]\[--quality\]\[7\]'
+fi
 if command -v fish >/dev/null 2>&1; then
     is "$(HOME=$PWD fish -c 'source completion.fish; complete -C "millrace conv"' 2>/dev/null | cut -f 1)" convert "fish completes"
     is "$(HOME=$PWD fish -c 'source completion.fish; complete -C "millrace hash --redu"' 2>/dev/null | cut -f 1)" --reduce \
