@@ -51,10 +51,11 @@ static void draw(const terminal *t, const char *verb, size_t done, size_t count,
 {
     double share = (double)done / (double)count;
     double rate = elapsed > 0 ? (double)done / elapsed : 0;
+    unsigned cells = t->width > 80 ? 24 : t->width > 64 ? t->width - 56 : 8; /* it has to fit on one line */
     fprintf(stderr, "\r%s ", verb);
     fputs(t->utf8 ? "▕" : "[", stderr);
     fputs(style_of(t, STYLE_GREEN), stderr);
-    put_bar(stderr, t->utf8, share, 24);
+    put_bar(stderr, t->utf8, share, cells);
     fputs(style_of(t, STYLE_NONE), stderr);
     fputs(t->utf8 ? "▏" : "]", stderr);
     fprintf(stderr, " %3.0f%%  %zu of %zu", share * 100, done, count);
