@@ -79,6 +79,12 @@ has err '^millrace: missing\.png: No such file or directory$'
 mkdir folder.png
 run 1 convert a.ppm folder.png
 has err '^millrace: folder\.png: Is a directory$'
+(
+    ulimit -f 4 && run 1 convert --form raw $photo keep.png
+    has err '^millrace: keep\.png: File too large$'
+    exit $failures
+) || fail "a file that cannot be written whole"
+is "$(cat keep.png)" old "OUT after it could not be written"
 [ -z "$(ls | grep '\.tmp$')" ] || fail "a temporary file was left: $(ls ./*.tmp)"
 
 # A link stays a link, a mode stays a mode.

@@ -51,6 +51,8 @@ has err '^millrace: set/cut\.jpg: truncated JPEG'
 has err '^millrace: set/text\.png: not an image'
 run 1 decode --json set
 json_is out '[b["name"] for b in j["bad"]], j["other_files"]' "(['set/cut.jpg', 'set/text.png'], 1)"
+run 1 decode --repeat 3 --json set
+json_is out 'len(j["bad"]), j["other_files"], j["total"]["images"]' "(2, 1, 39)"
 run 1 decode set/README missing
 has err '^millrace: missing: No such file or directory$'
 has err '^millrace: set/README: not an image'

@@ -81,4 +81,15 @@ run 0 convert turn6.jpg none.ppm
 has err 'note: pnm does not hold an orientation: 6 is dropped \(--orient turns the pixels instead\)$'
 run 0 convert -o turn6.jpg none.ppm
 is_empty err
+
+# WebP holds its EXIF behind the pixels: info reads on to the end of a long file.
+run 0 generate set --count 1 --size 1000x800 --forms jpeg
+python3 - <<'END'
+jpeg, turned = open("set/land/00000.jpeg", "rb").read(), open("turn6.jpg", "rb").read()
+open("large.jpg", "wb").write(jpeg[:2] + turned[2:4 + int.from_bytes(turned[4:6], "big")] + jpeg[2:])
+END
+run 0 convert --lossless --effort=1 large.jpg large.webp
+[ "$(wc -c <large.webp)" -gt 300000 ] || fail "large.webp is not large"
+run 0 info --json large.webp large.jpg
+json_is out '[i["orientation"] for i in j]' '[6, 6]'
 finish
