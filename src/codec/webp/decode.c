@@ -6,6 +6,8 @@
  * 1. A part of a lossy picture is decoded with one more pixel of context at each side that is not the picture's: there
  *    the upsampling of chroma looks at one neighbour. libwebp moves the left and upper side to even numbers by itself.
  *    A lossless picture needs neither. In both, libwebp stops below the last row.
+ *    Alpha under the horizontal filter is the exception: its first column depends on the rows above, which libwebp
+ *    (1.2.4 at least) forgets when it decodes a part of compressed alpha. Such a part begins at the top.
  * 2. RGB of a lossy picture with alpha is decoded without looking at its ALPH chunk.
  * 3. Damage that is accepted is decoded whole, row by row, and then cut: so a part is again what the whole has there.
  */
@@ -82,6 +84,23 @@ static mr_rect add_context(mr_rect r, uint32_t width, uint32_t height)
     if (below % 2 == 0 && below < height)
         below++;
     return (mr_rect){x, y, right - x, below - y};
+}
+
+/* Whether alpha is compressed (bits 0 and 1 of its first byte) and under the horizontal filter (bits 2 and 3). */
+static bool alpha_needs_top(const job *j)
+{
+    return j->alpha && (j->call->bytes[j->picture->alpha.at] & 0x0f) == 0x05;
+}
+
+/* What libwebp has to decode so that `region` is what the whole has there. */
+static mr_rect find_part(const job *j, mr_rect region)
+{
+    if (j->picture->lossless)
+        return region;
+    mr_rect part = add_context(region, j->picture->width, j->picture->height);
+    if (alpha_needs_top(j))
+        part = (mr_rect){part.x, 0, part.width, part.y + part.height};
+    return part;
 }
 
 static bool same_rect(mr_rect a, mr_rect b)
@@ -208,8 +227,7 @@ static int decode_damaged(const job *j, mr_rect region, const mr_image *to)
 /* Decodes a part of the picture, in its own coordinates. */
 static int decode_picture(const job *j, mr_rect region, bool accept_damaged, const mr_image *to)
 {
-    const mr__webp_picture *p = j->picture;
-    mr_rect part = p->lossless ? region : add_context(region, p->width, p->height);
+    mr_rect part = find_part(j, region);
     bool direct = same_rect(part, region) && spans_int(to);
     mr_image target = *to, inner;
     int result = charge(j);
