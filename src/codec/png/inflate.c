@@ -61,6 +61,8 @@ static int inflate_by_zlib(mr__call *call, mr__span from, uint8_t *to, size_t to
     inflate_all(&z, from, to, to_nbytes, o);
     o->word = z.msg != NULL ? z.msg : "a preset dictionary";
     inflateEnd(&z);
+    if (o->status == Z_MEM_ERROR) // the window is allocated when it is first needed
+        return mr__call_fail(call, MR_ENOMEM, "out of memory: no room for zlib's window");
     return 0;
 }
 
