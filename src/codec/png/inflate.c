@@ -45,8 +45,10 @@ static void inflate_all(z_stream *z, mr__span from, uint8_t *to, size_t to_nbyte
         uInt in = z->avail_in, out = z->avail_out;
         o->status = inflate(z, Z_NO_FLUSH);
         o->used += in - z->avail_in;
-        if (full && z->avail_out == 0)
+        if (full && z->avail_out == 0) {
+            o->status = Z_OK;
             return;
+        }
         o->made += full ? 0 : out - z->avail_out;
     } while (o->status == Z_OK);
 }
