@@ -164,6 +164,7 @@ static int fail_status(const job *j, VP8StatusCode status)
     const char *tag = p->lossless ? "VP8L" : j->alpha ? "ALPH and VP8" : "VP8";
     size_t at = (size_t)(j->bytes - j->call->bytes), end = at + j->nbytes;
     switch (status) {
+    case VP8_STATUS_USER_ABORT: // we never abort: libwebp had no memory to set its output up
     case VP8_STATUS_OUT_OF_MEMORY:
         return mr__call_fail(j->call, MR_ENOMEM, "out of memory: libwebp had too little for %u x %u pixels", p->width,
                              p->height);
