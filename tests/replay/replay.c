@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define PIXELS (UINT64_C(1) << 20)
+#define PIXELS (UINT64_C(1) << 22)
 
 typedef struct plan {
     fuzz_setting setting;
