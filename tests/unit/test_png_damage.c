@@ -185,7 +185,7 @@ static png_file assemble(const char *plan)
             png_begin(&file, 2, 2, 8, 3, 0);
             break;
         case 'H': // IHDR again
-            png_append_chunk(&file, "IHDR", file.bytes + 16, 13);
+            png_append_chunk(&file, "IHDR", "\0\0\0\2\0\0\0\2\x8\0\0\0", 13);
             break;
         case 'P': // a palette of two colours
             png_append_chunk(&file, "PLTE", "\1\2\3\4\5\6", 6);
@@ -325,6 +325,43 @@ static void oddities_have_their_words(void **state)
     mr_decoder_free(decoder);
 }
 
+static void expect_as_libpng(const png_file *file, uint32_t warnings)
+{
+    mr_decoder *decoder = new_decoder();
+    mr_image ours, theirs;
+    assert_int_equal(mr_decoder_decode(decoder, file->bytes, file->nbytes, NULL, &ours), 0);
+    assert_int_equal(mr_decoder_warnings(decoder), warnings);
+    assert_true(png_reference_decode(file->bytes, file->nbytes, &theirs));
+    assert_true(images_equal(&ours, &theirs));
+    mr_image_fini(&theirs, NULL);
+    mr_decoder_free(decoder);
+}
+
+/* A palette of more than 2^depth colours counts for 2^depth; of a transparent gray, the bits that the depth has. */
+static void what_is_beyond_the_depth_is_cut(void **state)
+{
+    (void)state;
+    for (size_t alphas = 1; alphas <= 3; alphas++) {
+        png_file file = {0};
+        png_begin(&file, 8, 1, 1, 3, 0);
+        png_append_chunk(&file, "PLTE", "abcdefghi", 9);
+        png_append_chunk(&file, "tRNS", "xyz", alphas);
+        png_append_rows(&file, "\0\x5a", 2);
+        png_append_chunk(&file, "IEND", "", 0);
+        expect_as_libpng(&file, alphas == 3);
+        png_file_fini(&file);
+    }
+    for (uint8_t depth = 1; depth <= 8; depth *= 2) {
+        png_file file = {0};
+        png_begin(&file, 1, 2, depth, 0, 0);
+        png_append_chunk(&file, "tRNS", "\xff\xff", 2);
+        png_append_rows(&file, "\0\xff\0\x0f", 4);
+        png_append_chunk(&file, "IEND", "", 0);
+        expect_as_libpng(&file, 0);
+        png_file_fini(&file);
+    }
+}
+
 /* Damage in the image data that is accepted when asked to. */
 static void damage_is_accepted_on_request(void **state)
 {
@@ -440,6 +477,7 @@ int main(void)
         cmocka_unit_test(every_changed_byte_is_seen),
         cmocka_unit_test(changed_bytes_with_right_checksums),
         cmocka_unit_test(oddities_have_their_words),
+        cmocka_unit_test(what_is_beyond_the_depth_is_cut),
         cmocka_unit_test(damage_is_accepted_on_request),
         cmocka_unit_test(wrong_adler_is_refused_or_accepted),
         cmocka_unit_test(large_headers_cost_an_error),

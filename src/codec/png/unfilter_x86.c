@@ -30,6 +30,16 @@ INLINE void store(uint8_t *to, __m128i pixel, size_t size)
     memcpy(to, &bits, size);
 }
 
+INLINE __m128i load16(const void *from)
+{
+    return _mm_loadu_si128(from);
+}
+
+INLINE void store16(void *to, __m128i v)
+{
+    _mm_storeu_si128(to, v);
+}
+
 /* How many bytes a pixel is moved as where another follows. */
 INLINE size_t roomy(size_t pixel)
 {
@@ -61,7 +71,7 @@ INLINE __m128i repeat_mask(size_t end, size_t pixel)
     uint8_t mask[16];
     for (size_t i = 0; i < 16; i++)
         mask[i] = (uint8_t)(end - pixel + i % pixel);
-    return _mm_loadu_si128((const __m128i *)mask);
+    return load16(mask);
 }
 
 /* Sums of 1, then 2, then 4 (and 8) pixels inside a vector; the vector before it adds its last pixel to all. */
@@ -70,7 +80,7 @@ INLINE void sub_row(uint8_t *to, const uint8_t *from, size_t nbytes, size_t pixe
     size_t step = pixel == 3 || pixel == 6 ? 12 : 16, i = 0;
     __m128i mask = repeat_mask(step, pixel), left = _mm_setzero_si128();
     for (; nbytes - i >= 16; i += step) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(from + i));
+        __m128i v = load16(from + i);
         v = _mm_add_epi8(v, shift(v, pixel));
         if (pixel <= 4)
             v = _mm_add_epi8(v, shift(v, 2 * pixel));
@@ -80,7 +90,7 @@ INLINE void sub_row(uint8_t *to, const uint8_t *from, size_t nbytes, size_t pixe
             v = _mm_add_epi8(v, shift(v, 8));
         v = _mm_add_epi8(v, left);
         left = _mm_shuffle_epi8(v, mask);
-        _mm_storeu_si128((__m128i *)(to + i), v);
+        store16(to + i, v);
     }
     for (; i < nbytes; i += pixel) {
         left = _mm_add_epi8(left, load(from + i, pixel));
@@ -155,16 +165,17 @@ INLINE void pair_step(pair *p, uint8_t *const to[2], const uint8_t *const from[2
                       size_t pixel, size_t upper, size_t lower)
 {
     size_t j = i - 2 * pixel;
-    __m128i x = load(from[0] + i, upper), b = load(above + i, upper);
-    if (lower != 0)
-        x = _mm_unpacklo_epi32(x, load(from[1] + j, lower));
+    __m128i none = _mm_setzero_si128();
+    __m128i x = upper != 0 ? load(from[0] + i, upper) : none, b = upper != 0 ? load(above + i, upper) : none;
+    x = _mm_unpacklo_epi32(x, lower != 0 ? load(from[1] + j, lower) : none);
     b = _mm_unpacklo_epi64(widen(b), p->before);
     __m128i a = paeth_pixel(widen(x), p->a, b, p->c);
     p->before = p->a;
     p->a = a;
     p->c = b;
     __m128i bytes = _mm_packus_epi16(a, a);
-    store(to[0] + i, bytes, upper);
+    if (upper != 0)
+        store(to[0] + i, bytes, upper);
     if (lower != 0)
         store(to[1] + j, _mm_srli_si128(bytes, 4), lower);
 }
@@ -178,17 +189,15 @@ INLINE void paeth_two_rows(uint8_t *const to[2], const uint8_t *const from[2], c
         paeth_row(to[1], from[1], to[0], nbytes, pixel);
         return;
     }
-    uint8_t *const local_to[2] = {to[0], to[1]};
-    const uint8_t *const local_from[2] = {from[0], from[1]};
     pair p = {_mm_setzero_si128(), _mm_setzero_si128(), _mm_setzero_si128()};
     size_t size = roomy(pixel), i = 0;
     for (; i < 2 * pixel; i += pixel)
-        pair_step(&p, local_to, local_from, above, i, pixel, size, 0);
+        pair_step(&p, to, from, above, i, pixel, size, 0);
     for (; i < nbytes - pixel; i += pixel)
-        pair_step(&p, local_to, local_from, above, i, pixel, size, size);
-    pair_step(&p, local_to, local_from, above, i, pixel, pixel, size);
-    pair_step(&p, local_to, local_from, above, i + pixel, pixel, 0, size);
-    pair_step(&p, local_to, local_from, above, i + 2 * pixel, pixel, 0, pixel);
+        pair_step(&p, to, from, above, i, pixel, size, size);
+    pair_step(&p, to, from, above, i, pixel, pixel, size);
+    pair_step(&p, to, from, above, i + pixel, pixel, 0, size);
+    pair_step(&p, to, from, above, i + 2 * pixel, pixel, 0, pixel);
 }
 
 #define KERNELS(pixel)                                                                                                 \
@@ -221,8 +230,8 @@ SSE41 static void up_u8_sse41(uint8_t *to, const uint8_t *from, const uint8_t *a
 {
     size_t i = 0;
     for (; nbytes - i >= 16; i += 16) {
-        __m128i x = _mm_loadu_si128((const __m128i *)(from + i)), b = _mm_loadu_si128((const __m128i *)(above + i));
-        _mm_storeu_si128((__m128i *)(to + i), _mm_add_epi8(x, b));
+        __m128i x = load16(from + i), b = load16(above + i);
+        store16(to + i, _mm_add_epi8(x, b));
     }
     for (; i < nbytes; i++)
         to[i] = (uint8_t)(from[i] + above[i]);
@@ -232,9 +241,9 @@ AVX2 static void up_u8_avx2(uint8_t *to, const uint8_t *from, const uint8_t *abo
 {
     size_t i = 0;
     for (; nbytes - i >= 32; i += 32) {
-        __m256i x = _mm256_loadu_si256((const __m256i *)(from + i));
-        __m256i b = _mm256_loadu_si256((const __m256i *)(above + i));
-        _mm256_storeu_si256((__m256i *)(to + i), _mm256_add_epi8(x, b));
+        __m256i x = _mm256_loadu_si256((const void *)(from + i));
+        __m256i b = _mm256_loadu_si256((const void *)(above + i));
+        _mm256_storeu_si256((void *)(to + i), _mm256_add_epi8(x, b));
     }
     for (; i < nbytes; i++)
         to[i] = (uint8_t)(from[i] + above[i]);
