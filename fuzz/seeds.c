@@ -210,6 +210,7 @@ static void save_encoded(mr_encoder *encoder, uint32_t channels, uint32_t depth,
 /* Every form of the table, so that a new one has seeds without a word here. */
 static void save_own(void)
 {
+    static const uint8_t profile[132] = {0, 0, 0, 132, 's', 'e', 'e', 'd'};
     mr_encoder *encoder;
     if (mr_encoder_new(NULL, &encoder) != 0)
         exit(1);
@@ -221,8 +222,8 @@ static void save_own(void)
                 options.lossless = true;
                 save_encoded(encoder, channels, depth, &options, "lossless");
                 options.orientation = 6;
-                options.icc = "not a profile";
-                options.icc_nbytes = 13;
+                options.icc = profile;
+                options.icc_nbytes = sizeof profile;
                 save_encoded(encoder, channels, depth, &options, "metadata");
                 options.lossless = false;
                 save_encoded(encoder, channels, depth, &options, "lossy-metadata");

@@ -52,10 +52,10 @@ static bool run_racer(const bench_racer *r, const desk *d, const item *it, mr_re
     case RACER_MILLRACE:
         return decode_ours(d, it, part, to);
     case RACER_WHOLE:
-        return r->peer->decode(it->bytes, it->nbytes, to);
+        return r->peer->decode(it->bytes, it->nbytes, to) != PEER_FAILED;
     case RACER_CROP:
-        return r->peer->decode(it->bytes, it->nbytes, &whole) && mr_image_crop(&whole, part, &view) == 0 &&
-               mr_image_copy(&view, to) == 0;
+        return r->peer->decode(it->bytes, it->nbytes, &whole) != PEER_FAILED &&
+               mr_image_crop(&whole, part, &view) == 0 && mr_image_copy(&view, to) == 0;
     case RACER_OWN_REGION:
         return r->peer->decode_region(it->bytes, it->nbytes, part, to);
     case RACER_MEMCPY:

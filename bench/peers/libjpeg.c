@@ -44,11 +44,11 @@ static bool start(struct jpeg_decompress_struct *c, const void *bytes, size_t nb
     return jpeg_start_decompress(c) && c->output_components == (int)to->channels;
 }
 
-static bool decode(const void *bytes, size_t nbytes, const mr_image *to)
+static peer_result decode(const void *bytes, size_t nbytes, const mr_image *to)
 {
     struct jpeg_decompress_struct c;
     trap t;
-    volatile bool good = false;
+    volatile peer_result result = PEER_FAILED;
     prepare(&c, &t);
     if (setjmp(t.jump) == 0 && start(&c, bytes, nbytes, to) && c.output_width == to->width &&
         c.output_height == to->height) {
@@ -57,10 +57,10 @@ static bool decode(const void *bytes, size_t nbytes, const mr_image *to)
             jpeg_read_scanlines(&c, &row, 1);
         }
         jpeg_finish_decompress(&c);
-        good = t.errors.num_warnings == 0;
+        result = t.errors.num_warnings == 0 ? PEER_DECODED : PEER_WARNED;
     }
     jpeg_destroy_decompress(&c);
-    return good;
+    return result;
 }
 
 /* Crops to whole iMCUs and skips rows, which is as near as libjpeg comes; the edges differ from the whole decode. */

@@ -44,13 +44,13 @@ static bool start(png_structp png, png_infop info, const mr_image *to)
            png_get_channels(png, info) == to->channels && png_get_bit_depth(png, info) == to->depth;
 }
 
-static bool decode(const void *bytes, size_t nbytes, const mr_image *to)
+static peer_result decode(const void *bytes, size_t nbytes, const mr_image *to)
 {
     source s = {.bytes = bytes, .nbytes = nbytes};
     png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, fail, warn);
     png_infop info = png != NULL ? png_create_info_struct(png) : NULL;
     png_bytep *volatile rows = NULL;
-    volatile bool good = false;
+    volatile peer_result result = PEER_FAILED;
     if (info != NULL && setjmp(png_jmpbuf(png)) == 0) {
         png_set_read_fn(png, &s, get);
         png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
@@ -60,12 +60,12 @@ static bool decode(const void *bytes, size_t nbytes, const mr_image *to)
                 rows[y] = peer_row(to, y);
             png_read_image(png, rows);
             png_read_end(png, NULL);
-            good = true;
+            result = PEER_DECODED;
         }
     }
     free(rows);
     png_destroy_read_struct(&png, &info, NULL);
-    return good;
+    return result;
 }
 
 const bench_peer peer_libpng = {"libpng", MR_FORM_PNG, decode, NULL};

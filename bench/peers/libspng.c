@@ -26,12 +26,12 @@ static bool decode_rows(spng_ctx *c, const mr_image *to)
     return spng_decode_image(c, to->pixels, nbytes, format, SPNG_DECODE_TRNS) == 0;
 }
 
-static bool decode(const void *bytes, size_t nbytes, const mr_image *to)
+static peer_result decode(const void *bytes, size_t nbytes, const mr_image *to)
 {
     spng_ctx *c = spng_ctx_new(0);
     bool good = c != NULL && spng_set_png_buffer(c, bytes, nbytes) == 0 && decode_rows(c, to);
     spng_ctx_free(c);
-    return good;
+    return good ? PEER_DECODED : PEER_FAILED;
 }
 
 const bench_peer peer_libspng = {"libspng", MR_FORM_PNG, decode, NULL};

@@ -8,11 +8,16 @@
 
 #include <millrace/codec.h>
 
+typedef enum peer_result {
+    PEER_FAILED = 0, /* or it does not have this shape */
+    PEER_WARNED = 1, /* it decoded something, and had a word to say */
+    PEER_DECODED = 2
+} peer_result;
+
 typedef struct bench_peer {
     const char *name;
     mr_form form;
-    /* False when the library fails, warns, or does not have this shape. */
-    bool (*decode)(const void *bytes, size_t nbytes, const mr_image *to);
+    peer_result (*decode)(const void *bytes, size_t nbytes, const mr_image *to);
     /* The library's own way to a part, which need not equal that part of the whole; NULL where it has none. */
     bool (*decode_region)(const void *bytes, size_t nbytes, mr_rect region, const mr_image *to);
 } bench_peer;

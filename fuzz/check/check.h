@@ -79,7 +79,7 @@ uint32_t fuzz_draw_below(fuzz_draw *draw, uint32_t n); /* 0 to n - 1 */
 mr_decode_hints fuzz_draw_hints(fuzz_draw *draw);
 mr_rect fuzz_draw_region(fuzz_draw *draw, uint32_t width, uint32_t height);
 
-/* What an image for a round trip is made of; `pixels` is malloc'ed, `icc` points into the bytes. */
+/* An image for a round trip and how to encode it. */
 typedef struct fuzz_picture {
     mr_image image;
     mr_encode_options options;

@@ -105,6 +105,30 @@ static fuzz_outcome run_calm(const scene *s, uint64_t *calls)
     return outcome;
 }
 
+/*
+ * libwebp calls alpha that it had no memory for damaged, and its encoder makes do with less: then there is an error or
+ * a result that is not the calm one, and nobody can tell from outside.
+ */
+static bool library_hides_it(const scene *s)
+{
+    mr_form form = s->picture.memory != NULL ? s->picture.options.form : mr_form_probe(s->bytes, s->nbytes);
+    return s->setting->arm != NULL && form == MR_FORM_WEBP;
+}
+
+static void require_calm(const scene *s, const fuzz_outcome *got, const fuzz_outcome *calm, uint64_t fail_at,
+                         bool fail_on)
+{
+    if (library_hides_it(s) && (got->result == 0 || got->result == MR_ECORRUPT))
+        return;
+    FUZZ_REQUIRE(got->result == MR_ENOMEM || got->result == calm->result,
+                 "allocation %llu fails%s: %s (%s); without that: %s (%s)", (unsigned long long)fail_at,
+                 fail_on ? " and all after it" : "", mr_error_name(got->result), got->detail,
+                 mr_error_name(calm->result), calm->detail);
+    if (got->result == 0)
+        FUZZ_REQUIRE(got->hash == calm->hash, "allocation %llu fails and the result is another",
+                     (unsigned long long)fail_at);
+}
+
 static void run_failing(const scene *s, const fuzz_outcome *calm, uint64_t fail_at, bool fail_on)
 {
     fuzz_heap heap = {.fill = 0xa5, .fail_at = fail_at, .fail_on = fail_on};
@@ -112,13 +136,7 @@ static void run_failing(const scene *s, const fuzz_outcome *calm, uint64_t fail_
     void *handle = s->open(s, &heap);
     if (handle != NULL) {
         fuzz_outcome got = s->act(s, handle);
-        FUZZ_REQUIRE(got.result == MR_ENOMEM || got.result == calm->result,
-                     "allocation %llu fails%s: %s (%s); without that: %s (%s)", (unsigned long long)fail_at,
-                     fail_on ? " and all after it" : "", mr_error_name(got.result), got.detail,
-                     mr_error_name(calm->result), calm->detail);
-        if (got.result == 0)
-            FUZZ_REQUIRE(got.hash == calm->hash, "allocation %llu fails and the result is another",
-                         (unsigned long long)fail_at);
+        require_calm(s, &got, calm, fail_at, fail_on);
         heap.fail_at = 0;
         fuzz_outcome after = s->act(s, handle);
         FUZZ_REQUIRE(same(&after, calm),

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* An image and encoding options out of any bytes: twelve that choose, then the ICC profile, then pixels, repeated. */
+/*
+ * An image and encoding options out of any bytes: twelve that choose, then the ICC profile (which is one, mostly: it
+ * begins with its size), then pixels, repeated.
+ */
 #include "check.h"
 
 #include <string.h>
@@ -55,6 +58,30 @@ static void fill_image(const mr_image *image, const uint8_t *bytes, size_t nbyte
     }
 }
 
+/* Taken from the end of the bytes, which get shorter by it. */
+static bool add_profile(fuzz_picture *picture, const uint8_t *choice, const uint8_t *bytes, size_t *nbytes)
+{
+    size_t icc_nbytes = (size_t)(choice[10] << 8 | choice[11]);
+    if ((choice[9] & 1) == 0 || icc_nbytes == 0)
+        return true;
+    if (icc_nbytes > *nbytes)
+        icc_nbytes = *nbytes;
+    uint8_t *icc = calloc(1, icc_nbytes + 128);
+    if (icc == NULL || icc_nbytes == 0) {
+        free(icc);
+        return icc_nbytes == 0;
+    }
+    *nbytes -= icc_nbytes;
+    memcpy(icc, bytes + *nbytes, icc_nbytes);
+    if ((choice[9] & 14) != 0) {
+        icc_nbytes += 128;
+        memcpy(icc, (uint8_t[]){0, (uint8_t)(icc_nbytes >> 16), (uint8_t)(icc_nbytes >> 8), (uint8_t)icc_nbytes}, 4);
+    }
+    picture->options.icc = icc;
+    picture->options.icc_nbytes = icc_nbytes;
+    return true;
+}
+
 bool fuzz_picture_init(fuzz_picture *picture, const uint8_t *bytes, size_t nbytes)
 {
     if (nbytes < CHOICE_NBYTES)
@@ -62,18 +89,16 @@ bool fuzz_picture_init(fuzz_picture *picture, const uint8_t *bytes, size_t nbyte
     picture->options = options_from(bytes);
     if (!make_image(picture, bytes))
         return false;
-    size_t icc_nbytes = bytes[9] & 1 ? (size_t)(bytes[10] << 8 | bytes[11]) : 0;
     bytes += CHOICE_NBYTES;
     nbytes -= CHOICE_NBYTES;
-    if (icc_nbytes > nbytes)
-        icc_nbytes = nbytes;
-    picture->options.icc = icc_nbytes != 0 ? bytes : NULL;
-    picture->options.icc_nbytes = icc_nbytes;
-    fill_image(&picture->image, bytes + icc_nbytes, nbytes - icc_nbytes);
+    if (!add_profile(picture, bytes - CHOICE_NBYTES, bytes, &nbytes))
+        return false;
+    fill_image(&picture->image, bytes, nbytes);
     return true;
 }
 
 void fuzz_picture_fini(fuzz_picture *picture)
 {
     free(picture->memory);
+    free((void *)(uintptr_t)picture->options.icc);
 }

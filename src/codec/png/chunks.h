@@ -6,8 +6,9 @@
  * 1. Before the image data, a critical chunk (IHDR, PLTE of a palette image, IDAT) that is damaged, missing, twice
  * there or out of order is an error; so is a critical chunk of an unknown kind, and anything that is no chunk.
  * 2. An ancillary chunk that is damaged or out of place is ignored, with a warning.
- * 3. Image data that is damaged or too short is an error; more of it than the image needs, a warning. A wrong Adler-32
- * is an error here, where libpng warns and Pillow does not look.
+ * 3. Image data that is damaged or too short is an error; more of it than the image needs, a warning, and what is too
+ *    much is not looked at (libpng looks for its end, which a small file can put very far). Damage behind the last row,
+ *    such as a wrong Adler-32, is an error here, where libpng warns and Pillow does not look.
  * 4. After the image data everything is at most a warning, as no pixel depends on it: a missing IEND too, which Pillow
  *    passes over and libpng's png_read_end refuses; and bytes after IEND.
  * 5. Of a palette, what is beyond 2^depth entries is ignored; an index beyond its end is black, with one warning.

@@ -177,6 +177,12 @@ static uint8_t *write_header(uint8_t *to, const mr_image *image)
 
 static const char icc_name[] = "ICC profile"; /* with its zero */
 
+/* What a reader, ours too, asks of a profile before it believes it. */
+static bool is_profile(const uint8_t *icc, size_t nbytes)
+{
+    return nbytes >= 128 && mr__load_be32(icc) == nbytes;
+}
+
 /* What must have room besides the image data: all the chunks and, in full, what the profile may compress to. */
 static size_t bound_others(struct libdeflate_compressor *compressor, const mr_encode_options *o)
 {
@@ -209,6 +215,9 @@ int mr__png_encode(mr__call *call, const mr_image *image, const mr_encode_option
     size_t raw_nbytes = 0;
     if (options->progressive)
         return mr__call_fail(call, MR_EUNSUPPORTED, "png: writing interlaced images is not supported");
+    if (options->icc != NULL && !is_profile(options->icc, options->icc_nbytes))
+        return mr__call_fail(call, MR_EARGUMENT,
+                             "png: icc is not a profile, which has 128 bytes or more and begins with its size");
     int result = get_compressor(call, state, levels[options->effort]);
     if (result == 0)
         result = filter_image(call, state, image, &raw_nbytes);

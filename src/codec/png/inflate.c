@@ -45,8 +45,10 @@ static void inflate_all(z_stream *z, mr__span from, uint8_t *to, size_t to_nbyte
         uInt in = z->avail_in, out = z->avail_out;
         o->status = inflate(z, Z_NO_FLUSH);
         o->used += in - z->avail_in;
-        if (full && z->avail_out == 0)
+        if (full && z->avail_out == 0) {
+            o->status = Z_OK;
             return;
+        }
         o->made += full ? 0 : out - z->avail_out;
     } while (o->status == Z_OK);
 }
@@ -61,6 +63,8 @@ static int inflate_by_zlib(mr__call *call, mr__span from, uint8_t *to, size_t to
     inflate_all(&z, from, to, to_nbytes, o);
     o->word = z.msg != NULL ? z.msg : "a preset dictionary";
     inflateEnd(&z);
+    if (o->status == Z_MEM_ERROR) // the window is allocated when it is first needed
+        return mr__call_fail(call, MR_ENOMEM, "out of memory: no room for zlib's window");
     return 0;
 }
 

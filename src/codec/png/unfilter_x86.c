@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * SSE4.1, and AVX2 for Up alone: the others wait for the pixel on their left, and were not faster when built for AVX2.
+ * SSE4.1. What AVX2 does better is in unfilter_avx2.c: the rest waits for the pixel on its left, and was not faster
+ * when built for AVX2.
  *
  * Invariant: a pixel of 3 (or 6) bytes is moved as 4 (or 8) wherever a whole pixel follows in the row; the bytes too
  * many are written again with that pixel. The row's last pixel is moved with its exact size.
@@ -13,7 +14,6 @@
 #include <string.h>
 
 #define SSE41  __attribute__((target("sse4.1")))
-#define AVX2   __attribute__((target("avx2")))
 #define INLINE static inline __attribute__((always_inline)) SSE41
 
 /* `size` bytes, constant where it is inlined. */
@@ -28,6 +28,16 @@ INLINE void store(uint8_t *to, __m128i pixel, size_t size)
 {
     uint64_t bits = (uint64_t)_mm_cvtsi128_si64(pixel);
     memcpy(to, &bits, size);
+}
+
+INLINE __m128i load16(const void *from)
+{
+    return _mm_loadu_si128(from);
+}
+
+INLINE void store16(void *to, __m128i v)
+{
+    _mm_storeu_si128(to, v);
 }
 
 /* How many bytes a pixel is moved as where another follows. */
@@ -61,7 +71,7 @@ INLINE __m128i repeat_mask(size_t end, size_t pixel)
     uint8_t mask[16];
     for (size_t i = 0; i < 16; i++)
         mask[i] = (uint8_t)(end - pixel + i % pixel);
-    return _mm_loadu_si128((const __m128i *)mask);
+    return load16(mask);
 }
 
 /* Sums of 1, then 2, then 4 (and 8) pixels inside a vector; the vector before it adds its last pixel to all. */
@@ -70,7 +80,7 @@ INLINE void sub_row(uint8_t *to, const uint8_t *from, size_t nbytes, size_t pixe
     size_t step = pixel == 3 || pixel == 6 ? 12 : 16, i = 0;
     __m128i mask = repeat_mask(step, pixel), left = _mm_setzero_si128();
     for (; nbytes - i >= 16; i += step) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(from + i));
+        __m128i v = load16(from + i);
         v = _mm_add_epi8(v, shift(v, pixel));
         if (pixel <= 4)
             v = _mm_add_epi8(v, shift(v, 2 * pixel));
@@ -80,7 +90,7 @@ INLINE void sub_row(uint8_t *to, const uint8_t *from, size_t nbytes, size_t pixe
             v = _mm_add_epi8(v, shift(v, 8));
         v = _mm_add_epi8(v, left);
         left = _mm_shuffle_epi8(v, mask);
-        _mm_storeu_si128((__m128i *)(to + i), v);
+        store16(to + i, v);
     }
     for (; i < nbytes; i += pixel) {
         left = _mm_add_epi8(left, load(from + i, pixel));
@@ -151,26 +161,27 @@ typedef struct pair {
 } pair;
 
 /* `upper` and `lower` are the sizes to move each row's pixel as; 0 where the row has none (yet, or any more). */
-INLINE void pair_step(pair *p, uint8_t *const to[2], const uint8_t *const from[2], const uint8_t *above, size_t i,
+INLINE void pair_step(pair *p, uint8_t *const to[], const uint8_t *const from[], const uint8_t *above, size_t i,
                       size_t pixel, size_t upper, size_t lower)
 {
     size_t j = i - 2 * pixel;
-    __m128i x = load(from[0] + i, upper), b = load(above + i, upper);
-    if (lower != 0)
-        x = _mm_unpacklo_epi32(x, load(from[1] + j, lower));
+    __m128i none = _mm_setzero_si128();
+    __m128i x = upper != 0 ? load(from[0] + i, upper) : none, b = upper != 0 ? load(above + i, upper) : none;
+    x = _mm_unpacklo_epi32(x, lower != 0 ? load(from[1] + j, lower) : none);
     b = _mm_unpacklo_epi64(widen(b), p->before);
     __m128i a = paeth_pixel(widen(x), p->a, b, p->c);
     p->before = p->a;
     p->a = a;
     p->c = b;
     __m128i bytes = _mm_packus_epi16(a, a);
-    store(to[0] + i, bytes, upper);
+    if (upper != 0)
+        store(to[0] + i, bytes, upper);
     if (lower != 0)
         store(to[1] + j, _mm_srli_si128(bytes, 4), lower);
 }
 
 /* Pixels of more than 4 bytes fill a vector alone. */
-INLINE void paeth_two_rows(uint8_t *const to[2], const uint8_t *const from[2], const uint8_t *above, size_t nbytes,
+INLINE void paeth_two_rows(uint8_t *const to[], const uint8_t *const from[], const uint8_t *above, size_t nbytes,
                            size_t pixel)
 {
     if (pixel > 4 || nbytes < 4 * pixel) {
@@ -178,17 +189,15 @@ INLINE void paeth_two_rows(uint8_t *const to[2], const uint8_t *const from[2], c
         paeth_row(to[1], from[1], to[0], nbytes, pixel);
         return;
     }
-    uint8_t *const local_to[2] = {to[0], to[1]};
-    const uint8_t *const local_from[2] = {from[0], from[1]};
     pair p = {_mm_setzero_si128(), _mm_setzero_si128(), _mm_setzero_si128()};
     size_t size = roomy(pixel), i = 0;
     for (; i < 2 * pixel; i += pixel)
-        pair_step(&p, local_to, local_from, above, i, pixel, size, 0);
+        pair_step(&p, to, from, above, i, pixel, size, 0);
     for (; i < nbytes - pixel; i += pixel)
-        pair_step(&p, local_to, local_from, above, i, pixel, size, size);
-    pair_step(&p, local_to, local_from, above, i, pixel, pixel, size);
-    pair_step(&p, local_to, local_from, above, i + pixel, pixel, 0, size);
-    pair_step(&p, local_to, local_from, above, i + 2 * pixel, pixel, 0, pixel);
+        pair_step(&p, to, from, above, i, pixel, size, size);
+    pair_step(&p, to, from, above, i, pixel, pixel, size);
+    pair_step(&p, to, from, above, i + pixel, pixel, 0, size);
+    pair_step(&p, to, from, above, i + 2 * pixel, pixel, 0, pixel);
 }
 
 #define KERNELS(pixel)                                                                                                 \
@@ -205,10 +214,16 @@ INLINE void paeth_two_rows(uint8_t *const to[2], const uint8_t *const from[2], c
     {                                                                                                                  \
         paeth_row(to, from, above, nbytes, pixel);                                                                     \
     }                                                                                                                  \
-    SSE41 static void paeth_pair##pixel##_u8_sse41(uint8_t *const to[2], const uint8_t *const from[2],                 \
+    SSE41 static void paeth_pair##pixel##_u8_sse41(uint8_t *const to[], const uint8_t *const from[],                   \
                                                    const uint8_t *above, size_t nbytes)                                \
     {                                                                                                                  \
         paeth_two_rows(to, from, above, nbytes, pixel);                                                                \
+    }                                                                                                                  \
+    SSE41 static void paeth_quad##pixel##_u8_sse41(uint8_t *const to[], const uint8_t *const from[],                   \
+                                                   const uint8_t *above, size_t nbytes)                                \
+    {                                                                                                                  \
+        paeth_two_rows(to, from, above, nbytes, pixel);                                                                \
+        paeth_two_rows(to + 2, from + 2, to[1], nbytes, pixel);                                                        \
     }
 KERNELS(1)
 KERNELS(2)
@@ -221,20 +236,8 @@ SSE41 static void up_u8_sse41(uint8_t *to, const uint8_t *from, const uint8_t *a
 {
     size_t i = 0;
     for (; nbytes - i >= 16; i += 16) {
-        __m128i x = _mm_loadu_si128((const __m128i *)(from + i)), b = _mm_loadu_si128((const __m128i *)(above + i));
-        _mm_storeu_si128((__m128i *)(to + i), _mm_add_epi8(x, b));
-    }
-    for (; i < nbytes; i++)
-        to[i] = (uint8_t)(from[i] + above[i]);
-}
-
-AVX2 static void up_u8_avx2(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t nbytes)
-{
-    size_t i = 0;
-    for (; nbytes - i >= 32; i += 32) {
-        __m256i x = _mm256_loadu_si256((const __m256i *)(from + i));
-        __m256i b = _mm256_loadu_si256((const __m256i *)(above + i));
-        _mm256_storeu_si256((__m256i *)(to + i), _mm256_add_epi8(x, b));
+        __m128i x = load16(from + i), b = load16(above + i);
+        store16(to + i, _mm_add_epi8(x, b));
     }
     for (; i < nbytes; i++)
         to[i] = (uint8_t)(from[i] + above[i]);
@@ -244,7 +247,8 @@ AVX2 static void up_u8_avx2(uint8_t *to, const uint8_t *from, const uint8_t *abo
     (table)->sub[pixel] = sub##pixel##_u8_sse41;                                                                       \
     (table)->average[pixel] = average##pixel##_u8_sse41;                                                               \
     (table)->paeth[pixel] = paeth##pixel##_u8_sse41;                                                                   \
-    (table)->paeth_pair[pixel] = paeth_pair##pixel##_u8_sse41
+    (table)->paeth_pair[pixel] = paeth_pair##pixel##_u8_sse41;                                                         \
+    (table)->paeth_quad[pixel] = paeth_quad##pixel##_u8_sse41
 
 void mr__unfilter_init_x86(mr__unfilter *table, mr__cpu_flags cpu)
 {
@@ -257,8 +261,7 @@ void mr__unfilter_init_x86(mr__unfilter *table, mr__cpu_flags cpu)
         FILL(table, 6);
         FILL(table, 8);
     }
-    if (cpu & MR__CPU_AVX2)
-        table->up = up_u8_avx2;
+    mr__unfilter_init_avx2(table, cpu);
 }
 
 #else

@@ -164,6 +164,7 @@ static int fail_status(const job *j, VP8StatusCode status)
     const char *tag = p->lossless ? "VP8L" : j->alpha ? "ALPH and VP8" : "VP8";
     size_t at = (size_t)(j->bytes - j->call->bytes), end = at + j->nbytes;
     switch (status) {
+    case VP8_STATUS_USER_ABORT: // we never abort: libwebp had no memory to set its output up
     case VP8_STATUS_OUT_OF_MEMORY:
         return mr__call_fail(j->call, MR_ENOMEM, "out of memory: libwebp had too little for %u x %u pixels", p->width,
                              p->height);
@@ -227,7 +228,9 @@ static int decode_damaged(const job *j, mr_rect region, const mr_image *to)
 /* Decodes a part of the picture, in its own coordinates. */
 static int decode_picture(const job *j, mr_rect region, bool accept_damaged, const mr_image *to)
 {
-    mr_rect part = find_part(j, region);
+    // Where damage is accepted a part must not end before it: what the whole has there is known only then.
+    mr_rect whole = {0, 0, j->picture->width, j->picture->height};
+    mr_rect part = accept_damaged ? whole : find_part(j, region);
     bool direct = same_rect(part, region) && spans_int(to);
     mr_image target = *to, inner;
     int result = charge(j);

@@ -66,6 +66,7 @@ static void fill_row(uint32_t *argb, const uint8_t *row, uint32_t channels, uint
 static int fail_encode(mr__call *call, const sink *s, WebPEncodingError error)
 {
     switch (error) {
+    case VP8_ENC_OK: // of some allocations that fail it says nothing
     case VP8_ENC_ERROR_OUT_OF_MEMORY:
     case VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY:
         return mr__call_fail(call, MR_ENOMEM, "out of memory: libwebp had too little to encode");
