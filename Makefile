@@ -12,6 +12,7 @@ CC := cc
 endif
 
 cmake = cmake -S . -G Ninja -DCMAKE_C_COMPILER=$(CC)
+ninja = ninja -j$(JOBS) -C $(BUILD) $(shell test -t 2 || echo --quiet)
 export JOBS BUILD CC SETUP
 
 .PHONY: all demo test bench fuzz sanitize cross install clean help
@@ -20,7 +21,8 @@ export JOBS BUILD CC SETUP
 all: ## build the command and the libraries into build/ (the default)
 	@$(SETUP) build
 	@test -f $(BUILD)/build.ninja || $(cmake) -B $(BUILD) -DMILLRACE_TESTS=OFF -DMILLRACE_BENCH=OFF >/dev/null
-	@ninja -j$(JOBS) -C $(BUILD) --quiet
+	@$(ninja)
+	@echo "built $(BUILD)/millrace, $(BUILD)/libmillrace.so, $(BUILD)/libmillrace.a"
 
 demo: all ## generate a small set of images and run the main job on it
 	@$(BUILD)/millrace generate $(BUILD)/demo --seed 1 --force
@@ -33,7 +35,7 @@ test: ## build with warnings as errors and run every test, with sanitizers and f
 bench: ## time the codecs beside the plain libraries; FOLDERS="a b" to use your own images
 	@$(SETUP) build bench
 	@$(cmake) -B $(BUILD) -DMILLRACE_BENCH=ON >/dev/null
-	@ninja -j$(JOBS) -C $(BUILD) --quiet
+	@$(ninja)
 	@bench/run $(FOLDERS)
 
 fuzz: ## fuzz every decoder, SECONDS=60 for each target
@@ -50,7 +52,7 @@ cross: ## build for aarch64 and run the unit tests under qemu (Debian; adds the 
 
 install: all ## install under PREFIX (/usr/local), staged under DESTDIR if given
 	@$(cmake) -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
-	@ninja -j$(JOBS) -C $(BUILD) --quiet
+	@$(ninja)
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD)
 
 clean: ## remove everything that was built

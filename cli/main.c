@@ -1,9 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <millrace/millrace.h>
-#include <stdio.h>
+/* millrace: finds the subcommand, reads its options, runs it, and sees that all it printed arrived. */
+#include "command.h"
+#include "help.h"
+#include "text.h"
 
-int main(void)
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+const command *const commands[] = {
+    &command_info, &command_convert, &command_hash, &command_decode, &command_generate, &command_help, NULL,
+};
+
+const command *command_find(const char *name)
 {
-    printf("millrace %s\n", mr_version_text());
-    return 0;
+    for (size_t i = 0; commands[i] != NULL; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+static int put_version(void)
+{
+    char cpu[256];
+    mr_cpu_text(cpu, sizeof cpu);
+    printf("millrace %s\ncpu: %s\n", mr_version_text(), cpu[0] != '\0' ? cpu : "portable");
+    return EXIT_GOOD;
+}
+
+static int unknown_command(const char *name)
+{
+    char list[256] = "", near[64];
+    size_t used = 0;
+    for (size_t i = 0; commands[i] != NULL; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s ", commands[i]->name);
+    const char *kind = name[0] == '-' ? "option" : "command";
+    if (nearest_word(list, name + strspn(name, "-"), near, sizeof near))
+        complain(NULL, "unknown %s '%s'; did you mean '%s'? (millrace help lists all)", kind, name, near);
+    else
+        complain(NULL, "unknown %s '%s' (millrace help lists all)", kind, name);
+    return EXIT_USAGE;
+}
+
+static int run(char **arguments)
+{
+    settings s;
+    size_t count;
+    if (arguments[0] == NULL) {
+        help_overview(stderr);
+        return EXIT_USAGE;
+    }
+    if (strcmp(arguments[0], "--version") == 0 || strcmp(arguments[0], "-V") == 0)
+        return put_version();
+    if (strcmp(arguments[0], "--help") == 0 || strcmp(arguments[0], "-h") == 0) {
+        help_overview(stdout);
+        return EXIT_GOOD;
+    }
+    const command *c = command_find(arguments[0]);
+    if (c == NULL)
+        return unknown_command(arguments[0]);
+    int result = options_parse(c, arguments + 1, &s, &count);
+    if (result != EXIT_GOOD)
+        return result;
+    if (s.help) {
+        help_command(stdout, c);
+        return EXIT_GOOD;
+    }
+    return c->run(&s, arguments + 1, count);
+}
+
+/* A full disk is seen at the latest here. Whoever closed the pipe knows it: that is no news, but no success either. */
+static int close_stdout(int result)
+{
+    errno = 0;
+    bool failed = ferror(stdout) != 0;
+    if (fclose(stdout) != 0)
+        failed = true;
+    if (!failed)
+        return result;
+    if (errno != EPIPE)
+        fprintf(stderr, "millrace: standard output: %s\n", strerror(errno != 0 ? errno : EIO));
+    return result == EXIT_GOOD ? EXIT_BAD_INPUT : result;
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    signal(SIGPIPE, SIG_IGN); /* writes fail instead, and are checked; so too at the limit of a file's size */
+    signal(SIGXFSZ, SIG_IGN);
+    setlocale(LC_CTYPE, ""); /* for the terminal's encoding; numbers stay as they are in C */
+    return close_stdout(run(argv + (argv[0] != NULL)));
 }

@@ -41,7 +41,10 @@ MR_API int mr_image_init(mr_image *image, uint32_t width, uint32_t height, uint3
 /* Frees the pixels of an image that mr_image_init made, and clears it. An all-zero image is accepted. */
 MR_API void mr_image_fini(mr_image *image, const mr_hooks *hooks);
 
-/* Whether the fields make sense: channels, depth, size, stride at least a row, pixels given. */
+/*
+ * Whether the fields make sense: channels, depth, size, stride at least a row, pixels given, both even for 16 bits.
+ * Calls that take an image and return a result answer MR_EARGUMENT where this is false, also for NULL.
+ */
 MR_API bool mr_image_is_valid(const mr_image *image);
 
 /* Bytes of one pixel, and of one row without padding. */
@@ -51,7 +54,7 @@ MR_API size_t mr_image_row_nbytes(const mr_image *image);
 /* The part of `image` inside `rect`, as a view. MR_EARGUMENT when it is empty or sticks out. */
 MR_API int mr_image_crop(const mr_image *image, mr_rect rect, mr_image *out);
 
-/* The same pixels bottom row first, as a view with the opposite stride. */
+/* The same pixels bottom row first, as a view with the opposite stride. One that is not valid comes back as it is. */
 MR_API mr_image mr_image_upside_down(const mr_image *image);
 
 /* Copies pixels between images of one shape (size, channels, depth) that do not overlap. */
@@ -73,7 +76,8 @@ MR_API int mr_image_orient(const mr_image *from, uint32_t orientation, const mr_
 /*
  * Averages blocks of n x n pixels (n is 2, 4 or 8), rounding half up; blocks at the right and bottom edge may be
  * smaller. `to` is ceil(width / n) x ceil(height / n) with the channels and depth of `from`. Equals Pillow's
- * Image.reduce(n) for 8-bit pixels.
+ * Image.reduce(n) for 8-bit pixels, also where that gives one less: a block of `count` pixels is
+ * (sum + count / 2) * (2^24 / count) >> 24, in whole numbers.
  */
 MR_API int mr_image_reduce(const mr_image *from, uint32_t n, const mr_image *to);
 

@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 _Static_assert(sizeof(XXH3_state_t) <= sizeof(mr__hasher), "mr__hasher has to hold xxHash's state");
+_Static_assert(_Alignof(XXH3_state_t) <= _Alignof(mr__hasher), "and to be aligned like it");
 
 uint64_t mr__hash(const void *bytes, size_t nbytes)
 {
@@ -18,15 +19,15 @@ uint64_t mr__hash_seeded(const void *bytes, size_t nbytes, uint64_t seed)
 
 void mr__hasher_init(mr__hasher *hasher)
 {
-    XXH3_64bits_reset((XXH3_state_t *)hasher->state);
+    XXH3_64bits_reset((void *)hasher->state);
 }
 
 void mr__hasher_add(mr__hasher *hasher, const void *bytes, size_t nbytes)
 {
-    XXH3_64bits_update((XXH3_state_t *)hasher->state, bytes, nbytes);
+    XXH3_64bits_update((void *)hasher->state, bytes, nbytes);
 }
 
 uint64_t mr__hasher_value(const mr__hasher *hasher)
 {
-    return XXH3_64bits_digest((const XXH3_state_t *)hasher->state);
+    return XXH3_64bits_digest((const void *)hasher->state);
 }

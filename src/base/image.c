@@ -27,10 +27,12 @@ size_t mr_image_row_nbytes(const mr_image *image)
 
 bool mr_image_is_valid(const mr_image *image)
 {
-    if (!is_shape(image) || image->pixels == NULL)
+    if (image == NULL || !is_shape(image) || image->pixels == NULL)
         return false;
     size_t stride = image->stride < 0 ? (size_t)0 - (size_t)image->stride : (size_t)image->stride;
     size_t span;
+    if (image->depth == 16 && ((uintptr_t)image->pixels | stride) % 2 != 0)
+        return false;
     return stride >= mr_image_row_nbytes(image) && mr__size_mul(stride, image->height, &span) && span <= PTRDIFF_MAX;
 }
 
@@ -40,7 +42,7 @@ int mr_image_init(mr_image *image, uint32_t width, uint32_t height, uint32_t cha
     mr_image made = {.width = width, .height = height, .channels = channels, .depth = depth};
     mr_hooks h;
     size_t nbytes;
-    if (!is_shape(&made) || mr__hooks_init(&h, hooks) != 0)
+    if (image == NULL || !is_shape(&made) || mr__hooks_init(&h, hooks) != 0)
         return MR_EARGUMENT;
     if (!mr__size_mul(mr_image_row_nbytes(&made), height, &nbytes) || nbytes > PTRDIFF_MAX)
         return MR_ENOMEM;
@@ -68,6 +70,8 @@ static uint8_t *row_at(const mr_image *image, uint32_t y)
 
 int mr_image_crop(const mr_image *image, mr_rect rect, mr_image *out)
 {
+    if (out == NULL || !mr_image_is_valid(image))
+        return MR_EARGUMENT;
     bool inside = rect.width >= 1 && rect.height >= 1 && rect.x < image->width && rect.y < image->height &&
                   rect.width <= image->width - rect.x && rect.height <= image->height - rect.y;
     if (!inside)
@@ -83,16 +87,21 @@ int mr_image_crop(const mr_image *image, mr_rect rect, mr_image *out)
 mr_image mr_image_upside_down(const mr_image *image)
 {
     mr_image view = *image;
+    if (!mr_image_is_valid(image))
+        return view;
     view.pixels = row_at(image, image->height - 1);
     view.stride = -image->stride;
     return view;
 }
 
+static bool same_shape(const mr_image *a, const mr_image *b)
+{
+    return a->width == b->width && a->height == b->height && a->channels == b->channels && a->depth == b->depth;
+}
+
 int mr_image_copy(const mr_image *from, const mr_image *to)
 {
-    bool same = from->width == to->width && from->height == to->height && from->channels == to->channels &&
-                from->depth == to->depth;
-    if (!same || !mr_image_is_valid(from) || !mr_image_is_valid(to))
+    if (!mr_image_is_valid(from) || !mr_image_is_valid(to) || !same_shape(from, to))
         return MR_EARGUMENT;
     size_t nbytes = mr_image_row_nbytes(from);
     for (uint32_t y = 0; y < from->height; y++)

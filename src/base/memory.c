@@ -41,13 +41,25 @@ bool mr__struct_copy(void *ours, size_t nbytes, const void *theirs)
         return true;
     size_t given;
     memcpy(&given, theirs, sizeof given);
-    if (given < sizeof given)
+    if (given < sizeof given || given > MR__STRUCT_NBYTES_MAX)
         return false;
     for (size_t i = nbytes; i < given; i++)
         if (((const uint8_t *)theirs)[i] != 0)
             return false;
     memcpy(ours, theirs, given < nbytes ? given : nbytes);
     memcpy(ours, &nbytes, sizeof nbytes);
+    return true;
+}
+
+bool mr__struct_give(void *theirs, const void *ours, size_t nbytes)
+{
+    size_t given;
+    memcpy(&given, theirs, sizeof given);
+    if (given < sizeof given || given > MR__STRUCT_NBYTES_MAX)
+        return false;
+    memset(theirs, 0, given);
+    memcpy(theirs, ours, given < nbytes ? given : nbytes);
+    memcpy(theirs, &given, sizeof given);
     return true;
 }
 

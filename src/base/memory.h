@@ -12,9 +12,16 @@
 /*
  * Copies a caller's struct that starts with struct_size into ours (`nbytes` long, cleared first), so that programs
  * built against older or newer headers work: what an older one does not have is zero; what a newer one has beyond ours
- * must be zero. NULL gives all zero. Returns false for struct_size 0 or for set fields we do not know.
+ * must be zero. NULL gives all zero. Returns false for a struct_size that cannot be (0, or more than
+ * MR__STRUCT_NBYTES_MAX: it was not set) and for set fields we do not know.
+ *
+ * A field is never added inside a struct's padding at the end, which older programs leave undefined.
  */
+#define MR__STRUCT_NBYTES_MAX ((size_t)4096)
 bool mr__struct_copy(void *ours, size_t nbytes, const void *theirs);
+
+/* The way back, into a struct whose struct_size the caller has set: what a newer one has beyond ours becomes zero. */
+bool mr__struct_give(void *theirs, const void *ours, size_t nbytes);
 
 /* Copies hooks and fills in the defaults, so that every hook can be called. MR_EARGUMENT for half a pair. */
 int mr__hooks_init(mr_hooks *hooks, const mr_hooks *given);

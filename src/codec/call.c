@@ -34,6 +34,9 @@ int mr__call_reserve(mr__call *call, mr__buffer *buffer, size_t nbytes)
 int mr__call_check_pixels(mr__call *call, const char *name, uint32_t width, uint32_t height)
 {
     uint64_t limit = call->limits->pixels;
+    if (width > INT32_MAX || height > INT32_MAX)
+        return mr__call_fail(call, MR_ELIMIT, "%s of %u x %u: a side of more than 2147483647 pixels", name, width,
+                             height);
     if ((uint64_t)width * height > limit)
         return mr__call_fail(call, MR_ELIMIT, "%s of %u x %u: more than %llu pixels, the limit (limits.pixels)", name,
                              width, height, (unsigned long long)limit);

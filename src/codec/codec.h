@@ -109,7 +109,7 @@ void mr__states_fini(mr__states *states, const mr_hooks *hooks);
 /* Replaces zeros by the defaults. */
 int mr__limits_init(mr_limits *limits, const mr_limits *given);
 
-/* Width x height against limits->pixels. */
+/* Width x height against limits->pixels, and each against what an mr_image can be. */
 int mr__call_check_pixels(mr__call *call, const char *name, uint32_t width, uint32_t height);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Channels and depth: one row at a time, by way of a 16-bit RGBA pixel only where depth changes. */
+/* Channels and depth, one row at a time. */
 #include <millrace/image.h>
 
 /* Pillow's luma: weights of 16 bits that sum to 65536, rounded. Exact for 8 and for 16 bits. */
@@ -100,12 +100,12 @@ static row_function *choose(shape f, shape t)
 
 int mr_image_convert(const mr_image *from, const mr_image *to)
 {
-    if (from->channels == to->channels && from->depth == to->depth)
-        return mr_image_copy(from, to);
     bool fits =
         mr_image_is_valid(from) && mr_image_is_valid(to) && from->width == to->width && from->height == to->height;
     if (!fits)
         return MR_EARGUMENT;
+    if (from->channels == to->channels && from->depth == to->depth)
+        return mr_image_copy(from, to);
     shape f = {from->channels, from->depth}, t = {to->channels, to->depth};
     row_function *row = choose(f, t);
     for (uint32_t y = 0; y < from->height; y++)

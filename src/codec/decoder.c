@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The decoder handle: probe, header, limits, plan, stages. What only one form knows is in its folder. */
-#include "codec/codec.h"
+#include "codec/handle.h"
 #include "codec/plan.h"
 
 #include "base/size.h"
 
-#include <string.h>
-
 struct mr_decoder {
-    mr_hooks hooks;
-    mr_limits limits;
-    mr__cpu_flags cpu;
-    mr__detail detail;
+    mr__handle handle;
     uint32_t warnings;
-    mr__states states;
     mr__buffer pixels;   /* what mr_decoder_decode gives out */
     mr__buffer stage[2]; /* between stages, in turn */
     mr__buffer icc;
@@ -22,28 +16,27 @@ struct mr_decoder {
 int mr_decoder_new(const mr_decoder_options *options, mr_decoder **out)
 {
     mr_decoder_options o;
-    mr_hooks hooks;
-    mr_limits limits;
-    if (out == NULL || !mr__struct_copy(&o, sizeof o, options) || mr__hooks_init(&hooks, o.hooks) != 0 ||
-        mr__limits_init(&limits, o.limits) != 0)
+    mr__handle handle;
+    if (out == NULL || !mr__struct_copy(&o, sizeof o, options) || mr__handle_init(&handle, o.hooks, o.limits) != 0)
         return MR_EARGUMENT;
-    mr_decoder *decoder = mr__alloc_zero(&hooks, sizeof *decoder);
+    mr_decoder *decoder = mr__alloc_zero(&handle.hooks, sizeof *decoder);
     if (decoder == NULL)
         return MR_ENOMEM;
-    decoder->hooks = hooks;
-    decoder->limits = limits;
-    decoder->cpu = mr__cpu_detect();
+    decoder->handle = handle;
     *out = decoder;
     return 0;
 }
 
 void mr_decoder_trim(mr_decoder *decoder)
 {
-    mr__states_fini(&decoder->states, &decoder->hooks);
-    mr__buffer_fini(&decoder->pixels, &decoder->hooks);
-    mr__buffer_fini(&decoder->stage[0], &decoder->hooks);
-    mr__buffer_fini(&decoder->stage[1], &decoder->hooks);
-    mr__buffer_fini(&decoder->icc, &decoder->hooks);
+    if (decoder == NULL)
+        return;
+    const mr_hooks *hooks = &decoder->handle.hooks;
+    mr__handle_trim(&decoder->handle);
+    mr__buffer_fini(&decoder->pixels, hooks);
+    mr__buffer_fini(&decoder->stage[0], hooks);
+    mr__buffer_fini(&decoder->stage[1], hooks);
+    mr__buffer_fini(&decoder->icc, hooks);
 }
 
 void mr_decoder_free(mr_decoder *decoder)
@@ -51,47 +44,60 @@ void mr_decoder_free(mr_decoder *decoder)
     if (decoder == NULL)
         return;
     mr_decoder_trim(decoder);
-    mr_hooks hooks = decoder->hooks;
+    mr_hooks hooks = decoder->handle.hooks;
     mr__free(&hooks, decoder);
 }
 
 const char *mr_decoder_detail(const mr_decoder *decoder)
 {
-    return decoder->detail.text;
+    return decoder != NULL ? decoder->handle.detail.text : "";
 }
 
 uint32_t mr_decoder_warnings(const mr_decoder *decoder)
 {
-    return decoder->warnings;
+    return decoder != NULL ? decoder->warnings : 0;
+}
+
+/* A call without a decoder, or with it but without what it writes to. */
+static int refuse_null(mr_decoder *d, const char *name)
+{
+    if (d == NULL)
+        return MR_EARGUMENT;
+    d->warnings = 0;
+    return mr__fail(&d->handle.detail, MR_EARGUMENT, "%s is NULL", name);
+}
+
+/* What the plan counts on, whatever a codec does. */
+static bool is_possible(const mr_info *info)
+{
+    return info->width >= 1 && info->height >= 1 && info->channels >= 1 && info->channels <= 4 &&
+           (info->depth == 8 || info->depth == 16) && info->orientation >= 1 && info->orientation <= 8;
 }
 
 /* What every call on stored bytes begins with: find the codec, get its state ready, parse the header. */
 static int begin(mr_decoder *d, mr__call *call, const void *bytes, size_t nbytes, const mr__codec **codec,
                  mr_info *info)
 {
-    mr__detail_clear(&d->detail);
+    *call = mr__handle_call(&d->handle, bytes, nbytes);
     d->warnings = 0;
-    *call = (mr__call){.bytes = bytes,
-                       .nbytes = nbytes,
-                       .hooks = &d->hooks,
-                       .limits = &d->limits,
-                       .cpu = d->cpu,
-                       .detail = &d->detail};
     if (bytes == NULL && nbytes != 0)
         return mr__call_fail(call, MR_EARGUMENT, "bytes is NULL");
     if (nbytes == 0)
         return mr__call_fail(call, MR_EFORMAT, "no data: 0 bytes");
-    if (nbytes > d->limits.nbytes)
+    if (nbytes > call->limits->nbytes)
         return mr__call_fail(call, MR_ELIMIT, "%zu bytes of data: more than %llu, the limit (limits.nbytes)", nbytes,
-                             (unsigned long long)d->limits.nbytes);
+                             (unsigned long long)call->limits->nbytes);
     *codec = mr__codec_probe(bytes, nbytes);
     if (*codec == NULL)
         return mr__call_fail(call, MR_EFORMAT, "not an image in a known format: the first bytes are of none");
-    int result = mr__states_get(&d->states, *codec, call);
+    int result = mr__states_get(&d->handle.states, *codec, call);
     if (result != 0)
         return result;
     *info = (mr_info){.struct_size = sizeof *info, .form = (*codec)->form, .orientation = 1, .frames = 1};
-    return (*codec)->info(call, info);
+    result = (*codec)->info(call, info);
+    if (result == 0 && !is_possible(info))
+        result = mr__call_fail(call, MR_EINTERNAL, "the %s codec read a header that cannot be", (*codec)->name);
+    return result;
 }
 
 /* What every call ends with. */
@@ -106,14 +112,11 @@ int mr_decoder_info(mr_decoder *d, const void *bytes, size_t nbytes, mr_info *ou
     mr__call call;
     const mr__codec *codec;
     mr_info info;
+    if (d == NULL || out == NULL)
+        return refuse_null(d, "info");
     int result = begin(d, &call, bytes, nbytes, &codec, &info);
-    if (result == 0 && (out == NULL || out->struct_size < sizeof out->struct_size))
-        result = mr__call_fail(&call, MR_EARGUMENT, "info is NULL or its struct_size is not set");
-    if (result == 0) {
-        size_t theirs = out->struct_size;
-        memcpy(out, &info, theirs < sizeof info ? theirs : sizeof info);
-        out->struct_size = theirs;
-    }
+    if (result == 0 && !mr__struct_give(out, &info, sizeof info))
+        result = mr__call_fail(&call, MR_EARGUMENT, "info: struct_size is not set");
     return end(d, &call, result);
 }
 
@@ -154,17 +157,23 @@ static int place(mr__call *call, mr_image *shape, mr__buffer *buffer)
 static int run_stage(mr__call *call, const mr__codec *codec, const mr__plan *plan, mr__stage_kind kind,
                      const mr_image *from, const mr_image *to)
 {
+    int result = MR_EINTERNAL;
     switch (kind) {
     case MR__STAGE_DECODE:
         return codec->decode(call, &plan->request, to);
     case MR__STAGE_REDUCE:
-        return mr_image_reduce(from, plan->reduce, to);
+        result = mr_image_reduce(from, plan->reduce, to);
+        break;
     case MR__STAGE_CONVERT:
-        return mr_image_convert(from, to);
+        result = mr_image_convert(from, to);
+        break;
     case MR__STAGE_ORIENT:
-        return mr_image_orient(from, plan->orientation, to);
+        result = mr_image_orient(from, plan->orientation, to);
+        break;
     }
-    return MR_EINTERNAL;
+    if (result != 0) // the plan fits them to each other
+        result = mr__call_fail(call, MR_EINTERNAL, "a stage after the %s decoder did not fit", codec->name);
+    return result;
 }
 
 /* Runs the stages, each into the next buffer in turn, the last into `to`. */
@@ -193,6 +202,8 @@ int mr_decoder_shape(mr_decoder *d, const void *bytes, size_t nbytes, const mr_d
     const mr__codec *codec;
     mr_info info;
     mr__plan plan;
+    if (d == NULL || shape == NULL)
+        return refuse_null(d, "shape");
     int result = prepare(d, &call, bytes, nbytes, hints, &codec, &info, &plan);
     if (result == 0)
         *shape = *result_shape(&plan);
@@ -206,6 +217,8 @@ int mr_decoder_decode(mr_decoder *d, const void *bytes, size_t nbytes, const mr_
     mr_info info;
     mr__plan plan;
     mr_image made = {0};
+    if (d == NULL || out == NULL)
+        return refuse_null(d, "out");
     int result = prepare(d, &call, bytes, nbytes, hints, &codec, &info, &plan);
     if (result == 0) {
         made = *result_shape(&plan);
@@ -225,10 +238,12 @@ int mr_decoder_decode_into(mr_decoder *d, const void *bytes, size_t nbytes, cons
     const mr__codec *codec;
     mr_info info;
     mr__plan plan;
+    if (d == NULL || to == NULL)
+        return refuse_null(d, "to");
     int result = prepare(d, &call, bytes, nbytes, hints, &codec, &info, &plan);
     if (result == 0) {
         const mr_image *shape = result_shape(&plan);
-        bool fits = to != NULL && mr_image_is_valid(to) && to->width == shape->width && to->height == shape->height &&
+        bool fits = mr_image_is_valid(to) && to->width == shape->width && to->height == shape->height &&
                     to->channels == shape->channels && to->depth == shape->depth;
         if (!fits)
             result = mr__call_fail(&call, MR_EARGUMENT, "the target is not %u x %u with %u channels of %u bits",
@@ -245,6 +260,8 @@ int mr_decoder_icc(mr_decoder *d, const void *bytes, size_t nbytes, const void *
     const mr__codec *codec;
     mr_info info;
     size_t found = 0;
+    if (d == NULL || out == NULL || out_nbytes == NULL)
+        return refuse_null(d, "out or out_nbytes");
     int result = begin(d, &call, bytes, nbytes, &codec, &info);
     if (result == 0 && info.has_icc && codec->icc != NULL)
         result = codec->icc(&call, &d->icc, &found);

@@ -1,29 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codec/codec.h"
+#include "codec/handle.h"
 
 struct mr_encoder {
-    mr_hooks hooks;
-    mr_limits limits;
-    mr__cpu_flags cpu;
-    mr__detail detail;
-    mr__states states;
+    mr__handle handle;
     mr__buffer out;
 };
 
 int mr_encoder_new(const mr_encoder_options *options, mr_encoder **out)
 {
     mr_encoder_options o;
-    mr_hooks hooks;
-    mr_limits limits;
-    if (out == NULL || !mr__struct_copy(&o, sizeof o, options) || mr__hooks_init(&hooks, o.hooks) != 0 ||
-        mr__limits_init(&limits, o.limits) != 0)
+    mr__handle handle;
+    if (out == NULL || !mr__struct_copy(&o, sizeof o, options) || mr__handle_init(&handle, o.hooks, o.limits) != 0)
         return MR_EARGUMENT;
-    mr_encoder *encoder = mr__alloc_zero(&hooks, sizeof *encoder);
+    mr_encoder *encoder = mr__alloc_zero(&handle.hooks, sizeof *encoder);
     if (encoder == NULL)
         return MR_ENOMEM;
-    encoder->hooks = hooks;
-    encoder->limits = limits;
-    encoder->cpu = mr__cpu_detect();
+    encoder->handle = handle;
     *out = encoder;
     return 0;
 }
@@ -32,15 +24,15 @@ void mr_encoder_free(mr_encoder *encoder)
 {
     if (encoder == NULL)
         return;
-    mr_hooks hooks = encoder->hooks;
-    mr__states_fini(&encoder->states, &hooks);
+    mr_hooks hooks = encoder->handle.hooks;
+    mr__handle_trim(&encoder->handle);
     mr__buffer_fini(&encoder->out, &hooks);
     mr__free(&hooks, encoder);
 }
 
 const char *mr_encoder_detail(const mr_encoder *encoder)
 {
-    return encoder->detail.text;
+    return encoder != NULL ? encoder->handle.detail.text : "";
 }
 
 static int check_options(mr__call *call, const mr_encode_options *o)
@@ -51,6 +43,8 @@ static int check_options(mr__call *call, const mr_encode_options *o)
         return mr__call_fail(call, MR_EARGUMENT, "effort is %u; it can be 1 to 9", o->effort);
     if (o->orientation > 8)
         return mr__call_fail(call, MR_EARGUMENT, "orientation is %u; it can be 1 to 8", o->orientation);
+    if ((unsigned)o->subsampling >= MR_SUBSAMPLING_OTHER)
+        return mr__call_fail(call, MR_EARGUMENT, "subsampling is %d, which cannot be asked for", (int)o->subsampling);
     if ((o->icc == NULL) != (o->icc_nbytes == 0))
         return mr__call_fail(call, MR_EARGUMENT, "icc and icc_nbytes are given together or not at all");
     return 0;
@@ -69,21 +63,27 @@ static void fill_defaults(mr_encode_options *o)
 int mr_encoder_encode(mr_encoder *e, const mr_image *image, const mr_encode_options *options, const void **out,
                       size_t *out_nbytes)
 {
-    mr__detail_clear(&e->detail);
-    mr__call call = {.hooks = &e->hooks, .limits = &e->limits, .cpu = e->cpu, .detail = &e->detail};
+    if (e == NULL)
+        return MR_EARGUMENT;
+    mr__call call = mr__handle_call(&e->handle, NULL, 0);
     mr_encode_options o;
+    if (out == NULL || out_nbytes == NULL)
+        return mr__call_fail(&call, MR_EARGUMENT, "out or out_nbytes is NULL");
     if (options == NULL || !mr__struct_copy(&o, sizeof o, options))
-        return mr__call_fail(&call, MR_EARGUMENT, "options: NULL, or struct_size is not set");
+        return mr__call_fail(&call, MR_EARGUMENT,
+                             "options: NULL, struct_size is not set, or fields are that this version lacks");
     if (image == NULL || !mr_image_is_valid(image))
         return mr__call_fail(&call, MR_EARGUMENT, "the image is not valid: see mr_image_is_valid");
     const mr__codec *codec = mr__codec_of_form(o.form);
-    if (codec == NULL || codec->encode == NULL)
-        return mr__call_fail(&call, MR_EUNSUPPORTED, "form %d cannot be encoded", (int)o.form);
+    if (codec == NULL)
+        return mr__call_fail(&call, MR_EARGUMENT, "form is %d, which is none", (int)o.form);
+    if (codec->encode == NULL)
+        return mr__call_fail(&call, MR_EUNSUPPORTED, "%s can be decoded, but not encoded", codec->name);
     int result = check_options(&call, &o);
     if (result == 0)
         result = mr__call_check_pixels(&call, codec->name, image->width, image->height);
     if (result == 0)
-        result = mr__states_get(&e->states, codec, &call);
+        result = mr__states_get(&e->handle.states, codec, &call);
     size_t nbytes = 0;
     if (result == 0) {
         fill_defaults(&o);

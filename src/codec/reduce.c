@@ -3,23 +3,45 @@
 
 #include <millrace/image.h>
 
-static uint32_t sample_at(const mr_image *image, uint32_t x, uint32_t y, uint32_t c)
+static inline __attribute__((always_inline)) uint32_t sample_at(const void *row, size_t index, uint32_t depth)
 {
-    const uint8_t *row = (const uint8_t *)image->pixels + (ptrdiff_t)y * image->stride;
-    size_t i = (size_t)x * image->channels + c;
-    return image->depth == 8 ? row[i] : ((const uint16_t *)(const void *)row)[i];
+    return depth == 8 ? ((const uint8_t *)row)[index] : ((const uint16_t *)row)[index];
 }
 
-/* The mean of the block at (x, y), at most n x n, rounded half up. */
-static uint32_t block_mean(const mr_image *image, uint32_t x, uint32_t y, uint32_t n, uint32_t c)
+/*
+ * Pillow divides 8-bit sums by a fixed-point reciprocal that is cut off, not rounded: exact for the powers of two of
+ * whole blocks, but for the odd counts at the right and bottom edge now and then one less. 16 bits are divided exactly.
+ */
+static inline __attribute__((always_inline)) uint32_t mean_of(uint32_t sum, uint32_t count, uint32_t depth)
 {
-    uint32_t right = image->width - x < n ? image->width : x + n;
-    uint32_t below = image->height - y < n ? image->height : y + n;
-    uint32_t sum = 0, count = (right - x) * (below - y);
-    for (uint32_t j = y; j < below; j++)
-        for (uint32_t i = x; i < right; i++)
-            sum += sample_at(image, i, j, c);
-    return (sum + count / 2) / count;
+    sum += count / 2;
+    return depth == 8 ? sum * ((UINT32_C(1) << 24) / count) >> 24 : sum / count;
+}
+
+static const uint8_t *row_of(const mr_image *image, uint32_t y)
+{
+    return (const uint8_t *)image->pixels + (ptrdiff_t)y * image->stride;
+}
+
+/* One row of results, from `height` rows at `y`. Inlined with a constant depth. */
+static inline __attribute__((always_inline)) void reduce_row(const mr_image *from, uint32_t y, uint32_t height,
+                                                             uint32_t n, const mr_image *to, void *out, uint32_t depth)
+{
+    uint32_t channels = from->channels;
+    for (uint32_t x = 0; x < to->width; x++) {
+        uint32_t left = x * n, width = from->width - left < n ? from->width - left : n;
+        for (uint32_t c = 0; c < channels; c++) {
+            uint32_t sum = 0; // at most 64 x 65535
+            for (uint32_t j = 0; j < height; j++)
+                for (uint32_t i = 0; i < width; i++)
+                    sum += sample_at(row_of(from, y + j), (size_t)(left + i) * channels + c, depth);
+            uint32_t mean = mean_of(sum, width * height, depth);
+            if (depth == 8)
+                ((uint8_t *)out)[(size_t)x * channels + c] = (uint8_t)mean;
+            else
+                ((uint16_t *)out)[(size_t)x * channels + c] = (uint16_t)mean;
+        }
+    }
 }
 
 int mr_image_reduce(const mr_image *from, uint32_t n, const mr_image *to)
@@ -30,16 +52,12 @@ int mr_image_reduce(const mr_image *from, uint32_t n, const mr_image *to)
     if (!fits)
         return MR_EARGUMENT;
     for (uint32_t y = 0; y < to->height; y++) {
-        uint8_t *row = (uint8_t *)to->pixels + (ptrdiff_t)y * to->stride;
-        for (uint32_t x = 0; x < to->width; x++)
-            for (uint32_t c = 0; c < to->channels; c++) {
-                uint32_t mean = block_mean(from, x * n, y * n, n, c);
-                size_t i = (size_t)x * to->channels + c;
-                if (to->depth == 8)
-                    row[i] = (uint8_t)mean;
-                else
-                    ((uint16_t *)(void *)row)[i] = (uint16_t)mean;
-            }
+        uint32_t top = y * n, height = from->height - top < n ? from->height - top : n;
+        void *out = (uint8_t *)to->pixels + (ptrdiff_t)y * to->stride;
+        if (from->depth == 8)
+            reduce_row(from, top, height, n, to, out, 8);
+        else
+            reduce_row(from, top, height, n, to, out, 16);
     }
     return 0;
 }

@@ -47,7 +47,7 @@ static bool list_has(const char *list, const char *word)
 
 mr_form mr_form_from_name(const char *name)
 {
-    for (size_t i = 0; i < mr__codec_count; i++)
+    for (size_t i = 0; i < mr__codec_count && name != NULL; i++)
         if (strcasecmp(mr__codecs[i]->name, name) == 0 || list_has(mr__codecs[i]->endings, name))
             return mr__codecs[i]->form;
     return MR_FORM_NONE;
@@ -55,7 +55,7 @@ mr_form mr_form_from_name(const char *name)
 
 mr_form mr_form_probe(const void *bytes, size_t nbytes)
 {
-    const mr__codec *codec = mr__codec_probe(bytes, nbytes);
+    const mr__codec *codec = bytes != NULL ? mr__codec_probe(bytes, nbytes) : NULL;
     return codec != NULL ? codec->form : MR_FORM_NONE;
 }
 

@@ -38,10 +38,14 @@ bool mr__cpu_mask_from_text(const char *text, mr__cpu_flags *mask)
 
 #if defined(__x86_64__)
 
-/* PDEP and PEXT run in microcode, hundreds of cycles, on AMD families below 0x19 (Zen 3). */
+/*
+ * PDEP and PEXT run in microcode, hundreds of cycles, on AMD families below 0x19 (Zen 3) and on what others make of
+ * them (Hygon). So only makers that are known to do better are trusted.
+ */
 static bool has_fast_pdep(void)
 {
-    return __builtin_cpu_supports("bmi2") && !__builtin_cpu_is("amdfam15h") && !__builtin_cpu_is("amdfam17h");
+    bool fast_amd = __builtin_cpu_is("amd") && !__builtin_cpu_is("amdfam15h") && !__builtin_cpu_is("amdfam17h");
+    return __builtin_cpu_supports("bmi2") && (__builtin_cpu_is("intel") || fast_amd);
 }
 
 static mr__cpu_flags probe(void)

@@ -72,6 +72,14 @@ def by_cmake(prefix, folder):
         raise Failure("find_package accepts a newer version than the one installed")
 
 
+def by_examples(prefix, folder):
+    """The examples compile as a user would compile them."""
+    environment = {**os.environ, "PKG_CONFIG_PATH": str(next(prefix.rglob("millrace.pc")).parent)}
+    flags = must("pkg-config", "pkg-config", "--cflags", "--libs", "millrace", env=environment).split()
+    for example in sorted((HERE.parents[1] / "examples").glob("*.c")):
+        must(f"examples/{example.name}", CC, "-Wall", "-Wextra", "-Werror", example, *flags, "-o", folder / example.stem)
+
+
 def by_soname(prefix):
     library = library_folder(prefix) / "libmillrace.so"
     said = must("readelf", "readelf", "-d", library)
@@ -93,6 +101,7 @@ def all_ways(prefix, folder):
     by_command(prefix)
     by_pkg_config(prefix, folder)
     by_cmake(prefix, folder)
+    by_examples(prefix, folder)
 
 
 def must_fail(prefix, removed, way, *arguments):

@@ -1,10 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codec/codec.h"
+/* JPEG: the header by our own parser, the pixels by libjpeg-turbo. */
+#include "codec/jpeg/header.h"
+#include "codec/jpeg/turbo.h"
 
 static bool probe(const uint8_t *bytes, size_t nbytes)
 {
-    (void)bytes, (void)nbytes;
-    return false;
+    return nbytes >= 3 && bytes[0] == 0xff && bytes[1] == MR__JPEG_SOI && bytes[2] == 0xff;
 }
 
-const mr__codec mr__codec_jpeg = {.form = MR_FORM_JPEG, .name = "jpeg", .endings = "jpeg", .probe = probe};
+/* Any reduction, by the transform. Gray only where there is a luma plane: Pillow's luma of RGB is another one. */
+static bool gives(const mr_info *info, uint32_t channels, uint32_t depth, uint32_t reduce)
+{
+    bool has_luma = info->color == MR_COLOR_GRAY || info->color == MR_COLOR_YCBCR;
+    (void)reduce;
+    return depth == 8 && (channels == 3 || (channels == 1 && has_luma));
+}
+
+static void state_fini(void *opaque, const mr_hooks *hooks)
+{
+    mr__jpeg_state *state = opaque;
+    mr__turbo_fini(&state->turbo, hooks);
+    mr__buffer_fini(&state->rows, hooks);
+}
+
+const mr__codec mr__codec_jpeg = {
+    .form = MR_FORM_JPEG,
+    .name = "jpeg",
+    .endings = "jpg jpeg jpe jfif",
+    .state_nbytes = sizeof(mr__jpeg_state),
+    .state_fini = state_fini,
+    .probe = probe,
+    .info = mr__jpeg_info,
+    .icc = mr__jpeg_icc,
+    .gives = gives,
+    .decode = mr__turbo_decode,
+    .encode = mr__turbo_encode,
+};

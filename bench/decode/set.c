@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "decode.h"
+
+#include <fts.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void *need(void *memory)
+{
+    if (memory == NULL) {
+        fprintf(stderr, "decode: out of memory\n");
+        exit(2);
+    }
+    return memory;
+}
+
+/* All bytes of a file, or NULL. */
+static uint8_t *read_file(const char *path, size_t *nbytes)
+{
+    FILE *file = fopen(path, "rb");
+    struct stat status;
+    uint8_t *bytes = NULL;
+    if (file != NULL && fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+        *nbytes = (size_t)status.st_size;
+        bytes = need(malloc(*nbytes));
+        if (fread(bytes, 1, *nbytes, file) != *nbytes) {
+            free(bytes);
+            bytes = NULL;
+        }
+    }
+    if (file != NULL)
+        fclose(file);
+    return bytes;
+}
+
+static void add_file(item_set *set, mr_decoder *decoder, const char *path)
+{
+    item it = {.left_out = false};
+    it.bytes = read_file(path, &it.nbytes);
+    if (it.bytes == NULL || mr_decoder_shape(decoder, it.bytes, it.nbytes, NULL, &it.shape) != 0) {
+        free(it.bytes);
+        set->unreadable++;
+        return;
+    }
+    it.form = mr_form_probe(it.bytes, it.nbytes);
+    it.path = need(strdup(path));
+    set->items = need(realloc(set->items, (set->count + 1) * sizeof *set->items));
+    set->items[set->count++] = it;
+}
+
+static int by_name(const FTSENT **a, const FTSENT **b)
+{
+    return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+void set_add(item_set *set, mr_decoder *decoder, const char *path)
+{
+    char *roots[] = {need(strdup(path)), NULL};
+    FTS *walk = fts_open(roots, FTS_LOGICAL | FTS_NOCHDIR, by_name);
+    for (FTSENT *entry; walk != NULL && (entry = fts_read(walk)) != NULL;) {
+        if (entry->fts_info == FTS_F)
+            add_file(set, decoder, entry->fts_path);
+        else if (entry->fts_info == FTS_NS || entry->fts_info == FTS_DNR)
+            fprintf(stderr, "decode: %s: %s\n", entry->fts_path, strerror(entry->fts_errno));
+    }
+    if (walk != NULL)
+        fts_close(walk);
+    free(roots[0]);
+}
+
+void set_free(item_set *set)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        free(set->items[i].path);
+        free(set->items[i].bytes);
+    }
+    free(set->items);
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What a subcommand is. Its tables (options, paragraphs, examples) are the one source of the parser, `--help`, the man
+ * page and the completions: whatever is said about an option anywhere is said here.
+ */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include <millrace/millrace.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The exit codes. */
+enum { EXIT_GOOD = 0, EXIT_BAD_INPUT = 1, EXIT_USAGE = 2 };
+
+/* What the options of all subcommands set; each subcommand reads its own. */
+typedef struct settings {
+    mr_decode_hints hints;
+    mr_encode_options encode;
+    bool help;
+    bool json;
+    bool force;
+    bool strict;
+    bool no_limits;
+    uint32_t threads;
+    uint32_t repeat;
+    uint32_t count;
+    uint32_t classes;
+    uint64_t seed;
+    mr_rect size; /* width and height; all zero: varied */
+    const char *forms;
+    bool man;
+    const char *completion;
+} settings;
+
+typedef enum option_kind {
+    OPTION_FLAG,        /* bool */
+    OPTION_NUMBER,      /* uint32_t, min to max */
+    OPTION_SEED,        /* uint64_t */
+    OPTION_CHOICE,      /* uint32_t, one of `words` */
+    OPTION_WORD,        /* const char *, one of `words` */
+    OPTION_TEXT,        /* const char * */
+    OPTION_REGION,      /* mr_rect: X,Y,WxH or X,Y,W,H */
+    OPTION_SIZE,        /* mr_rect: WxH */
+    OPTION_FORM,        /* mr_form */
+    OPTION_SUBSAMPLING, /* mr_subsampling */
+} option_kind;
+
+typedef struct option {
+    const char *name; /* without its dashes */
+    char letter;      /* 0: none */
+    option_kind kind;
+    size_t offset;        /* of the field in settings */
+    const char *argument; /* "N"; NULL: takes none */
+    const char *help;     /* one sentence, without its full stop */
+    const char *initial;  /* the default as the help says it; NULL: nothing to say. If numeric it is parsed */
+    uint32_t min, max;    /* of OPTION_NUMBER */
+    const char *words;    /* separated by spaces; offered by the completions */
+    bool hidden;          /* works, but no help speaks of it */
+} option;
+
+typedef struct option_group {
+    const char *title;
+    const option *options; /* up to one without a name */
+} option_group;
+
+typedef struct example {
+    const char *line;
+    const char *text;
+} example;
+
+/* What a completion offers for the operands. */
+typedef enum operand_kind { OPERAND_FILE, OPERAND_FOLDER, OPERAND_COMMAND } operand_kind;
+
+typedef struct command {
+    const char *name;
+    const char *operands;       /* "FILE..." */
+    const char *summary;        /* a line without its full stop */
+    const char *const *text;    /* paragraphs, up to NULL */
+    const option_group *groups; /* up to one without options */
+    const example *examples;    /* up to one without a line */
+    size_t operand_min, operand_max;
+    operand_kind operand;
+    int (*run)(const settings *s, char **operands, size_t count);
+} command;
+
+extern const command command_info, command_convert, command_hash, command_decode, command_generate, command_help;
+
+/* All of them, up to NULL, in the order in which help lists them. */
+extern const command *const commands[];
+
+/* What holds for the command as a whole, for help and the man page; paragraphs up to NULL. */
+extern const char *const command_notes[];
+
+/* Options more than one subcommand takes. */
+extern const option options_common[]; /* --help */
+extern const option options_hints[];
+
+/* NULL when there is none of that name. */
+const command *command_find(const char *name);
+
+/* Calls `visit` for each option of a command, in the order of its groups. */
+typedef void option_visitor(const option *o, void *user);
+void command_each_option(const command *c, option_visitor *visit, void *user);
+
+/*
+ * Reads the arguments into *out and moves the operands to the front of `arguments`. Returns EXIT_GOOD, or EXIT_USAGE
+ * after it has told what is wrong.
+ */
+int options_parse(const command *c, char **arguments, settings *out, size_t *operand_count);
+
+/* The words an option can be given, separated by spaces, into `text`; "" when anything goes. */
+void option_words(const option *o, char *text, size_t nbytes);
+
+#endif

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command.h"
+#include "image.h"
+#include "text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const option options_convert[] = {
+    {.name = "form",
+     .letter = 'F',
+     .kind = OPTION_FORM,
+     .offset = offsetof(settings, encode.form),
+     .argument = "FORM",
+     .help = "Write this form, whatever the name of OUT ends in",
+     .initial = "by the ending of OUT"},
+    {.name = "quality",
+     .letter = 'q',
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(settings, encode.quality),
+     .argument = "N",
+     .help = "Quality of JPEG and lossy WebP, 1 (small) to 100 (good)",
+     .initial = "90",
+     .min = 1,
+     .max = 100},
+    {.name = "subsampling",
+     .letter = 's',
+     .kind = OPTION_SUBSAMPLING,
+     .offset = offsetof(settings, encode.subsampling),
+     .argument = "RATIO",
+     .help = "How JPEG stores colour: 444 (all of it), 422, 420 (a quarter)",
+     .initial = "420",
+     .words = "444 422 420 440 411"},
+    {.name = "progressive",
+     .letter = 'p',
+     .kind = OPTION_FLAG,
+     .offset = offsetof(settings, encode.progressive),
+     .help = "Write a progressive JPEG"},
+    {.name = "lossless",
+     .letter = 'l',
+     .kind = OPTION_FLAG,
+     .offset = offsetof(settings, encode.lossless),
+     .help = "Write a lossless WebP"},
+    {.name = "effort",
+     .letter = 'e',
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(settings, encode.effort),
+     .argument = "N",
+     .help = "Effort of PNG and WebP to be small, 1 (fast) to 9 (small)",
+     .initial = "6",
+     .min = 1,
+     .max = 9},
+    {.name = "strict",
+     .letter = 0,
+     .kind = OPTION_FLAG,
+     .offset = offsetof(settings, strict),
+     .help = "Refuse, with exit code 1, what would otherwise lose something with a note: alpha, 16 bits, a profile, an "
+             "orientation, frames"},
+    {.name = "force",
+     .letter = 'f',
+     .kind = OPTION_FLAG,
+     .offset = offsetof(settings, force),
+     .help = "Let OUT be the same file as IN"},
+    {0},
+};
+
+/* One conversion. */
+typedef struct conversion {
+    const settings *s;
+    const char *from, *to;
+    mr_encode_options encode;
+    mr_encoder *encoder;
+    void *icc; /* IN's profile, ours; NULL: none */
+    size_t icc_nbytes;
+    uint32_t orientation; /* to be stored */
+    mr_image shaped;      /* our own pixels, where OUT's form asked for other channels or depth */
+    bool refused;
+} conversion;
+
+/* Something is lost: a note, or with --strict an error. */
+__attribute__((format(printf, 2, 3))) static void lose(conversion *c, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (c->s->strict)
+        complain(c->from, "%s; --strict does not allow it", text);
+    else
+        remark(c->from, "%s", text);
+    c->refused = c->refused || c->s->strict;
+}
+
+static mr_form form_of(const settings *s, const char *name)
+{
+    const char *dot = strrchr(name, '.'), *slash = strrchr(name, '/');
+    if (s->encode.form != MR_FORM_NONE)
+        return s->encode.form;
+    return dot != NULL && (slash == NULL || dot > slash) ? mr_form_from_name(dot + 1) : MR_FORM_NONE;
+}
+
+/* Whether a profile is for pixels like these: bytes 16 to 19 of it name its colour space. */
+static bool profile_fits(const conversion *c, const mr_image *image)
+{
+    const char *space = image->channels <= 2 ? "GRAY" : "RGB ";
+    return c->icc_nbytes >= 20 && memcmp((const char *)c->icc + 16, space, 4) == 0;
+}
+
+static int encode(conversion *c, const mr_image *image, bool extras, const void **bytes, size_t *nbytes)
+{
+    bool profile = extras && profile_fits(c, image);
+    c->encode.icc = profile ? c->icc : NULL;
+    c->encode.icc_nbytes = profile ? c->icc_nbytes : 0;
+    c->encode.orientation = extras ? c->orientation : 1;
+    return mr_encoder_encode(c->encoder, image, &c->encode, bytes, nbytes);
+}
+
+/*
+ * Asks the form for the image as it is, then for shapes that lose less to more, until it takes one. The forms say
+ * themselves what they hold; nothing here knows them.
+ */
+static int encode_shape(conversion *c, const mr_image *image, bool extras, const void **bytes, size_t *nbytes)
+{
+    uint32_t as_colour = image->channels <= 2 ? image->channels + 2 : image->channels;
+    uint32_t opaque = image->channels <= 2 ? 1 : 3;
+    const uint32_t shapes[][2] = {
+        {as_colour, image->depth}, {image->channels, 8}, {as_colour, 8}, {opaque, image->depth}, {opaque, 8}, {3, 8},
+    };
+    int result = encode(c, image, extras, bytes, nbytes);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes && result == MR_EUNSUPPORTED; i++) {
+        if (shapes[i][0] == image->channels && shapes[i][1] == image->depth)
+            continue;
+        mr_image_fini(&c->shaped, NULL);
+        result = mr_image_init(&c->shaped, image->width, image->height, shapes[i][0], shapes[i][1], NULL);
+        if (result == 0)
+            result = mr_image_convert(image, &c->shaped);
+        if (result == 0)
+            result = encode(c, &c->shaped, extras, bytes, nbytes);
+    }
+    return result;
+}
+
+static int encode_as_possible(conversion *c, const mr_image *image, const void **bytes, size_t *nbytes)
+{
+    int result = encode_shape(c, image, true, bytes, nbytes);
+    if (result == MR_EUNSUPPORTED && (c->icc != NULL || c->orientation > 1)) {
+        mr_image_fini(&c->shaped, NULL);
+        result = encode_shape(c, image, false, bytes, nbytes);
+    }
+    if (result != 0) {
+        const char *detail = mr_encoder_detail(c->encoder);
+        complain(c->to, "%s", detail[0] != '\0' ? detail : mr_error_text(result));
+    }
+    return result;
+}
+
+/* What IN has and OUT has not, by reading OUT's header back. */
+static void tell_losses(conversion *c, mr_decoder *decoder, const mr_image *image, const void *bytes, size_t nbytes)
+{
+    const mr_image *stored = c->shaped.pixels != NULL ? &c->shaped : image;
+    const char *name = mr_form_name(c->encode.form);
+    mr_info made = {.struct_size = sizeof made};
+    if (image->channels % 2 == 0 && stored->channels % 2 == 1)
+        lose(c, "%s has no alpha channel here: it is dropped", name);
+    if (image->depth > stored->depth)
+        lose(c, "%s has no %u-bit samples: they become %u-bit", name, image->depth, stored->depth);
+    if (mr_decoder_info(decoder, bytes, nbytes, &made) != 0)
+        return;
+    if (c->icc != NULL && !profile_fits(c, stored))
+        lose(c, "the ICC profile is for '%.4s' and the pixels are %s: it is dropped", (const char *)c->icc + 16,
+             stored->channels <= 2 ? "gray" : "RGB");
+    else if (c->icc != NULL && !made.has_icc)
+        lose(c, "%s does not hold an ICC profile: it is dropped", name);
+    if (c->orientation > 1 && made.orientation != c->orientation)
+        lose(c, "%s does not hold an orientation: %u is dropped (--orient turns the pixels instead)", name,
+             c->orientation);
+}
+
+/* The profile is copied before the decode, which would end its life. */
+static int take_profile(conversion *c, opened *in, const mr_info *info)
+{
+    const void *icc = NULL;
+    size_t nbytes = 0;
+    if (!info->has_icc)
+        return 0;
+    if (mr_decoder_icc(in->decoder, in->in.bytes, in->in.nbytes, &icc, &nbytes) != 0 || nbytes < 20) {
+        lose(c, "the ICC profile is dropped: %s",
+             nbytes == 0 ? mr_decoder_detail(in->decoder) : "it is too short to be one");
+        return 0;
+    }
+    c->icc = malloc(nbytes);
+    if (c->icc == NULL) {
+        complain(c->from, "%s", mr_error_text(MR_ENOMEM));
+        return MR_ENOMEM;
+    }
+    memcpy(c->icc, icc, nbytes);
+    c->icc_nbytes = nbytes;
+    return 0;
+}
+
+static int decode(conversion *c, opened *in, mr_image *image)
+{
+    mr_info info;
+    int result = opened_read(in, c->from);
+    if (result == 0)
+        result = opened_info(in, &info);
+    if (result != 0) {
+        complain(c->from, "%s", in->error);
+        return result;
+    }
+    c->orientation = c->s->hints.orient ? 1 : info.orientation;
+    if (info.frames > 1)
+        lose(c, "an animation of %u frames: only the first is taken", info.frames);
+    result = take_profile(c, in, &info);
+    if (result == 0 && (result = opened_decode(in, c->s, image)) != 0)
+        complain(c->from, "%s", in->error);
+    return result;
+}
+
+/* Decode, encode, look at what was lost, write. */
+static int convert(conversion *c, opened *in)
+{
+    mr_image image;
+    const void *bytes;
+    size_t nbytes;
+    if (decode(c, in, &image) != 0 || encode_as_possible(c, &image, &bytes, &nbytes) != 0)
+        return EXIT_BAD_INPUT;
+    tell_losses(c, in->decoder, &image, bytes, nbytes);
+    if (c->refused)
+        return EXIT_BAD_INPUT;
+    int number = file_write(c->to, bytes, nbytes);
+    if (number != 0)
+        complain(strcmp(c->to, "-") == 0 ? "standard output" : c->to, "%s", strerror(number));
+    return number == 0 ? EXIT_GOOD : EXIT_BAD_INPUT;
+}
+
+/* What can be wrong before anything is read. */
+static int check(conversion *c)
+{
+    struct stat from, to;
+    if (c->encode.form == MR_FORM_NONE) {
+        complain(NULL, "convert: no form is known by the ending of '%s'; --form names one", c->to);
+        return EXIT_USAGE;
+    }
+    if (strcmp(c->to, "-") == 0 && isatty(STDOUT_FILENO)) {
+        complain(NULL, "convert: standard output is a terminal, which cannot show an image; redirect it");
+        return EXIT_USAGE;
+    }
+    if (!c->s->force && stat(c->from, &from) == 0 && stat(c->to, &to) == 0 && S_ISREG(from.st_mode) &&
+        from.st_dev == to.st_dev && from.st_ino == to.st_ino) {
+        complain(c->to, "IN and OUT are the same file; --force replaces it");
+        return EXIT_BAD_INPUT;
+    }
+    return EXIT_GOOD;
+}
+
+/* Oddities the decoder met. */
+static void log_line(void *user, mr_log_level level, const char *text)
+{
+    const conversion *c = user;
+    (void)level;
+    remark(c->from, "%s", text);
+}
+
+static int run(const settings *s, char **names, size_t count)
+{
+    (void)count;
+    opened in;
+    conversion c = {.s = s, .from = names[0], .to = names[1], .encode = s->encode};
+    mr_hooks hooks = {.struct_size = sizeof hooks, .user = &c, .log = log_line};
+    c.encode.form = form_of(s, c.to);
+    int result = check(&c);
+    if (result != EXIT_GOOD)
+        return result;
+    const mr_limits none = {sizeof none, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    mr_encoder_options options = {.struct_size = sizeof options, .limits = s->no_limits ? &none : NULL};
+    if (!opened_init(&in, s, &hooks))
+        return EXIT_BAD_INPUT;
+    result = EXIT_BAD_INPUT;
+    if (mr_encoder_new(&options, &c.encoder) == 0)
+        result = convert(&c, &in);
+    else
+        complain(NULL, "%s", mr_error_text(MR_ENOMEM));
+    mr_encoder_free(c.encoder);
+    mr_image_fini(&c.shaped, NULL);
+    free(c.icc);
+    opened_fini(&in);
+    return result;
+}
+
+const command command_convert = {
+    .name = "convert",
+    .operands = "IN OUT",
+    .summary = "Write an image in another form, size or shape",
+    .text =
+        (const char *const[]){
+            "Decodes IN and writes it to OUT, in the form that OUT's name ends in or --form names. '-' is standard "
+            "input or output. The ICC profile and the EXIF orientation are kept (with --orient the pixels are turned "
+            "instead).",
+            "OUT is replaced if it is there, and only when all went well: it is written under a temporary name and "
+            "renamed. What OUT's form cannot hold (alpha in JPEG, 16 bits in JPEG or WebP) is converted with a note; "
+            "with --strict it is an error.",
+            NULL},
+    .groups = (const option_group[]){{"What to write", options_convert},
+                                     {"How to decode", options_hints},
+                                     {"Help", options_common},
+                                     {NULL, NULL}},
+    .examples = (const example[]){{"millrace convert photo.png photo.jpg", "A JPEG of quality 90"},
+                                  {"millrace convert --region=100,50,224x224 photo.jpg cut.png", "A part of it"},
+                                  {"millrace convert --reduce=4 --orient - - --form=webp < in.jpg > out.webp",
+                                   "A quarter of the size, upright, through pipes"},
+                                  {NULL, NULL}},
+    .operand_min = 2,
+    .operand_max = 2,
+    .operand = OPERAND_FILE,
+    .run = run,
+};

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Whole files in and out. Results are 0 or an errno. */
+#ifndef CLI_FILE_H
+#define CLI_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A file that is being read; the memory is kept from one file to the next. All zero is a fresh one. */
+typedef struct input {
+    uint8_t *bytes;
+    size_t nbytes; /* read so far */
+    size_t capacity;
+    bool ended;           /* that is all there is */
+    uint64_t file_nbytes; /* of a regular file; else what was read so far */
+    int fd;
+} input;
+
+/* "-" is standard input. */
+int input_open(input *in, const char *path);
+
+/* Reads on until there are nbytes or the file ends. */
+int input_fill(input *in, size_t nbytes);
+
+void input_close(input *in);
+
+/* Open, fill, close. A file of more than `limit` bytes is read no further than one byte beyond. */
+int input_read(input *in, const char *path, size_t limit);
+
+void input_fini(input *in);
+
+/*
+ * Writes a file under a temporary name beside it and renames it, so that nobody ever sees half of it. What is there and
+ * is no regular file (a device, a pipe) is written to directly; "-" is standard output.
+ */
+int file_write(const char *path, const void *bytes, size_t nbytes);
+
+#endif

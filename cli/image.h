@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/* From a name to an image: what info, convert, hash and decode begin with. */
+#ifndef CLI_IMAGE_H
+#define CLI_IMAGE_H
+
+#include "command.h"
+#include "file.h"
+
+/* A decoder, the file it reads, and what went wrong with it. */
+typedef struct opened {
+    mr_decoder *decoder;
+    input in;
+    size_t limit;    /* bytes read at most */
+    int code;        /* MR_E..., of the last failure */
+    char error[320]; /* its sentence */
+} opened;
+
+/* False, with a complaint, when there is no memory. `hooks` may be NULL. */
+bool opened_init(opened *o, const settings *s, const mr_hooks *hooks);
+void opened_fini(opened *o);
+
+/* Each returns 0 or o->code. */
+int opened_read(opened *o, const char *name);
+int opened_info(opened *o, mr_info *info);
+int opened_decode(opened *o, const settings *s, mr_image *image);
+
+/* Reads as much of a file as its header needs. */
+int opened_read_info(opened *o, const char *name, mr_info *info);
+
+#endif

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The files under some paths. */
+#ifndef CLI_WALK_H
+#define CLI_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct found_file {
+    char *path;
+    bool named; /* by the user, not met in a folder */
+} found_file;
+
+/* All zero is the empty one. */
+typedef struct file_list {
+    found_file *files;
+    size_t count;
+    size_t capacity;
+    size_t failed; /* paths and folders that could not be read; each was complained about */
+} file_list;
+
+/*
+ * Adds a file, or all files in a folder and its folders, sorted by the bytes of their names. Hidden entries and what is
+ * neither file nor folder are passed over; links are followed, but never into a folder that is being walked.
+ * False when there is no memory.
+ */
+bool file_list_add(file_list *list, const char *path);
+
+void file_list_fini(file_list *list);
+
+#endif

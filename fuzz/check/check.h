@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What must hold for any bytes, checked through the public headers alone. The fuzz targets call these checks, and so
+ * does tests/replay, which needs no fuzzer. A check that fails says so on stderr and aborts: to a fuzzer that is a
+ * find.
+ */
+#ifndef FUZZ_CHECK_H
+#define FUZZ_CHECK_H
+
+#include <millrace/millrace.h>
+#include <stdlib.h>
+
+/* A heap that counts, fills new memory with a byte of its own, and can fail. Its hooks go to a decoder or encoder. */
+typedef struct fuzz_heap {
+    uint64_t calls;   /* allocations asked for */
+    uint64_t fail_at; /* this one fails, counted from 1; 0: none */
+    bool fail_on;     /* and all after it */
+    int64_t blocks;   /* alive */
+    uint64_t nbytes;  /* alive */
+    uint64_t peak_nbytes;
+    unsigned char fill; /* pixels that depend on it were never written */
+    bool inside;        /* the hook is calling free, which may be wrapped: it has counted already */
+} fuzz_heap;
+
+mr_hooks fuzz_heap_hooks(fuzz_heap *heap);
+
+/* For those who allocate by other means (wrap.c): whether the next allocation is granted, and what became of it. */
+bool fuzz_heap_grants(fuzz_heap *heap);
+void fuzz_heap_took(fuzz_heap *heap, void *block);
+void fuzz_heap_gives(fuzz_heap *heap, void *block);
+
+/* With what a check is run. */
+typedef struct fuzz_setting {
+    mr_limits limits;
+    uint64_t salt; /* another one draws other hints for the same bytes */
+    /* From now on the libraries' own allocations go through this heap too (NULL: no longer). NULL where it cannot be.
+     */
+    void (*arm)(fuzz_heap *heap);
+} fuzz_setting;
+
+/* Limits small enough that no input is slow. */
+fuzz_setting fuzz_setting_small(void);
+
+/* Bytes of another form than `form` are left alone; MR_FORM_NONE takes all. */
+void fuzz_check_decode(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+void fuzz_check_info(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+
+/* An image is made of the bytes, encoded, and decoded again. */
+void fuzz_check_roundtrip(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+
+/* The same calls with one allocation failing, or all from one on. */
+void fuzz_check_decode_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+void fuzz_check_info_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+void fuzz_check_roundtrip_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+
+/* Says what does not hold, and aborts. */
+#define FUZZ_REQUIRE(holds, ...)                                                                                       \
+    do {                                                                                                               \
+        if (!(holds))                                                                                                  \
+            fuzz_fail(__FILE__, __LINE__, #holds, __VA_ARGS__);                                                        \
+    } while (0)
+__attribute__((noreturn, format(printf, 4, 5))) void fuzz_fail(const char *file, int line, const char *holds,
+                                                               const char *format, ...);
+
+/*
+ * Draws. They come from the last eight bytes and the length, not from all bytes: a form's decoder does not care what
+ * stands behind its end, so that a fuzzer can change the hints without the image and the image without the hints, and a
+ * plain image file is a valid input.
+ */
+typedef struct fuzz_draw {
+    uint64_t state;
+} fuzz_draw;
+
+fuzz_draw fuzz_draw_init(const fuzz_setting *setting, const uint8_t *bytes, size_t nbytes);
+uint64_t fuzz_draw_u64(fuzz_draw *draw);
+uint32_t fuzz_draw_below(fuzz_draw *draw, uint32_t n); /* 0 to n - 1 */
+
+/* Every hint but the region; half of the time the defaults. */
+mr_decode_hints fuzz_draw_hints(fuzz_draw *draw);
+mr_rect fuzz_draw_region(fuzz_draw *draw, uint32_t width, uint32_t height);
+
+/* An image for a round trip and how to encode it. */
+typedef struct fuzz_picture {
+    mr_image image;
+    mr_encode_options options;
+    void *memory;
+} fuzz_picture;
+
+bool fuzz_picture_init(fuzz_picture *picture, const uint8_t *bytes, size_t nbytes);
+void fuzz_picture_fini(fuzz_picture *picture);
+
+mr_decoder *fuzz_decoder_new(const fuzz_setting *setting, fuzz_heap *heap);
+mr_encoder *fuzz_encoder_new(const fuzz_setting *setting, fuzz_heap *heap);
+
+/* One call and all it said. An out-parameter that was touched on failure, or a detail that is there on success or
+ * missing on failure, is a find. */
+typedef struct fuzz_outcome {
+    int result;
+    mr_image image; /* the decoder's pixels */
+    uint64_t hash;
+    uint32_t warnings;
+    char detail[240];
+} fuzz_outcome;
+
+fuzz_outcome fuzz_decode(mr_decoder *decoder, const uint8_t *bytes, size_t nbytes, const mr_decode_hints *hints);
+fuzz_outcome fuzz_shape(mr_decoder *decoder, const uint8_t *bytes, size_t nbytes, const mr_decode_hints *hints);
+fuzz_outcome fuzz_info(mr_decoder *decoder, const uint8_t *bytes, size_t nbytes, mr_info *info);
+fuzz_outcome fuzz_icc(mr_decoder *decoder, const uint8_t *bytes, size_t nbytes, const void **icc, size_t *icc_nbytes);
+fuzz_outcome fuzz_encode(mr_encoder *encoder, const fuzz_picture *picture, const void **out, size_t *out_nbytes);
+
+bool fuzz_same_shape(const mr_image *a, const mr_image *b);
+
+#endif

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What must hold when memory runs out: a call succeeds with the same pixels, or fails with MR_ENOMEM, or fails as it
+ * would have anyway; the handle goes on working; nothing is left behind.
+ *
+ * Where the setting can arm the libraries (wrap.c), their allocations are counted and failed as ours are, and the peak
+ * of both together is held against the limit.
+ */
+#include "check.h"
+
+#include <string.h>
+
+/* What the limit does not count: codec states, a library's small change. */
+#define SLACK_NBYTES (UINT64_C(4) << 20)
+
+/* One call on a handle, the same in every run. */
+typedef struct scene {
+    const fuzz_setting *setting;
+    const uint8_t *bytes;
+    size_t nbytes;
+    mr_decode_hints hints;
+    fuzz_picture picture;
+    fuzz_outcome (*act)(const struct scene *scene, void *handle);
+    void *(*open)(const struct scene *scene, fuzz_heap *heap);
+    void (*close)(void *handle);
+} scene;
+
+static void *open_decoder(const scene *s, fuzz_heap *heap)
+{
+    return fuzz_decoder_new(s->setting, heap);
+}
+
+static void close_decoder(void *handle)
+{
+    mr_decoder_free(handle);
+}
+
+static void *open_encoder(const scene *s, fuzz_heap *heap)
+{
+    return fuzz_encoder_new(s->setting, heap);
+}
+
+static void close_encoder(void *handle)
+{
+    mr_encoder_free(handle);
+}
+
+static fuzz_outcome act_decode(const scene *s, void *handle)
+{
+    return fuzz_decode(handle, s->bytes, s->nbytes, &s->hints);
+}
+
+static uint64_t hash_bytes(const void *bytes, size_t nbytes)
+{
+    mr_image row = {.width = (uint32_t)nbytes, .height = 1, .channels = 1, .depth = 8, .stride = (ptrdiff_t)nbytes};
+    row.pixels = (void *)(uintptr_t)bytes;
+    return nbytes == 0 ? 0 : mr_image_hash(&row);
+}
+
+static fuzz_outcome act_icc(const scene *s, void *handle)
+{
+    const void *icc;
+    size_t icc_nbytes;
+    fuzz_outcome outcome = fuzz_icc(handle, s->bytes, s->nbytes, &icc, &icc_nbytes);
+    outcome.hash = hash_bytes(icc, icc_nbytes);
+    return outcome;
+}
+
+static fuzz_outcome act_encode(const scene *s, void *handle)
+{
+    const void *out;
+    size_t out_nbytes;
+    fuzz_outcome outcome = fuzz_encode(handle, &s->picture, &out, &out_nbytes);
+    if (outcome.result == 0)
+        outcome.hash = hash_bytes(out, out_nbytes);
+    return outcome;
+}
+
+static void arm(const scene *s, fuzz_heap *heap)
+{
+    if (s->setting->arm != NULL)
+        s->setting->arm(heap);
+}
+
+static bool same(const fuzz_outcome *a, const fuzz_outcome *b)
+{
+    return a->result == b->result && strcmp(a->detail, b->detail) == 0 && (a->result != 0 || a->hash == b->hash);
+}
+
+/* The undisturbed run: what it gives, how many allocations it takes. */
+static fuzz_outcome run_calm(const scene *s, uint64_t *calls)
+{
+    fuzz_heap heap = {.fill = 0x5a};
+    arm(s, &heap);
+    void *handle = s->open(s, &heap);
+    fuzz_outcome outcome = s->act(s, handle);
+    *calls = heap.calls;
+    uint64_t limit = s->setting->limits.memory_nbytes;
+    if (limit != 0)
+        FUZZ_REQUIRE(heap.peak_nbytes <= limit + SLACK_NBYTES, "%llu bytes were taken, the limit is %llu",
+                     (unsigned long long)heap.peak_nbytes, (unsigned long long)limit);
+    s->close(handle);
+    arm(s, NULL);
+    FUZZ_REQUIRE(heap.blocks == 0, "%lld blocks are left", (long long)heap.blocks);
+    return outcome;
+}
+
+/*
+ * libwebp calls alpha that it had no memory for damaged, and its encoder makes do with less: then there is an error or
+ * a result that is not the calm one, and nobody can tell from outside.
+ */
+static bool library_hides_it(const scene *s)
+{
+    mr_form form = s->picture.memory != NULL ? s->picture.options.form : mr_form_probe(s->bytes, s->nbytes);
+    return s->setting->arm != NULL && form == MR_FORM_WEBP;
+}
+
+static void require_calm(const scene *s, const fuzz_outcome *got, const fuzz_outcome *calm, uint64_t fail_at,
+                         bool fail_on)
+{
+    if (library_hides_it(s) && (got->result == 0 || got->result == MR_ECORRUPT))
+        return;
+    FUZZ_REQUIRE(got->result == MR_ENOMEM || got->result == calm->result,
+                 "allocation %llu fails%s: %s (%s); without that: %s (%s)", (unsigned long long)fail_at,
+                 fail_on ? " and all after it" : "", mr_error_name(got->result), got->detail,
+                 mr_error_name(calm->result), calm->detail);
+    if (got->result == 0)
+        FUZZ_REQUIRE(got->hash == calm->hash, "allocation %llu fails and the result is another",
+                     (unsigned long long)fail_at);
+}
+
+static void run_failing(const scene *s, const fuzz_outcome *calm, uint64_t fail_at, bool fail_on)
+{
+    fuzz_heap heap = {.fill = 0xa5, .fail_at = fail_at, .fail_on = fail_on};
+    arm(s, &heap);
+    void *handle = s->open(s, &heap);
+    if (handle != NULL) {
+        fuzz_outcome got = s->act(s, handle);
+        require_calm(s, &got, calm, fail_at, fail_on);
+        heap.fail_at = 0;
+        fuzz_outcome after = s->act(s, handle);
+        FUZZ_REQUIRE(same(&after, calm),
+                     "after allocation %llu has failed, with memory again: %s (%s); before: %s (%s)",
+                     (unsigned long long)fail_at, mr_error_name(after.result), after.detail,
+                     mr_error_name(calm->result), calm->detail);
+        s->close(handle);
+    }
+    arm(s, NULL);
+    FUZZ_REQUIRE(heap.blocks == 0, "allocation %llu fails: %lld blocks are left", (unsigned long long)fail_at,
+                 (long long)heap.blocks);
+}
+
+/* Some of the allocations, drawn: the unit tests take them all, but on few images. */
+static void check_scene(const scene *s, fuzz_draw draw)
+{
+    uint64_t calls;
+    fuzz_outcome calm = run_calm(s, &calls);
+    for (int i = 0; i < 3; i++) {
+        uint64_t fail_at = 1 + fuzz_draw_u64(&draw) % (calls + 1);
+        run_failing(s, &calm, fail_at, fuzz_draw_below(&draw, 2) == 0);
+    }
+}
+
+void fuzz_check_decode_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes)
+{
+    if (form != MR_FORM_NONE && mr_form_probe(bytes, nbytes) != form)
+        return;
+    fuzz_draw draw = fuzz_draw_init(setting, bytes, nbytes);
+    scene s = {.setting = setting, .bytes = bytes, .nbytes = nbytes, .hints = fuzz_draw_hints(&draw)};
+    s.act = act_decode;
+    s.open = open_decoder;
+    s.close = close_decoder;
+    fuzz_heap heap = {.fill = 0};
+    mr_decoder *decoder = fuzz_decoder_new(setting, &heap);
+    fuzz_outcome shape = fuzz_shape(decoder, bytes, nbytes, &s.hints);
+    if (shape.result == 0 && fuzz_draw_below(&draw, 2) == 0)
+        s.hints.region = fuzz_draw_region(&draw, shape.image.width, shape.image.height);
+    mr_decoder_free(decoder);
+    check_scene(&s, draw);
+}
+
+void fuzz_check_info_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes)
+{
+    if (form != MR_FORM_NONE && mr_form_probe(bytes, nbytes) != form)
+        return;
+    scene s = {.setting = setting, .bytes = bytes, .nbytes = nbytes};
+    s.act = act_icc;
+    s.open = open_decoder;
+    s.close = close_decoder;
+    check_scene(&s, fuzz_draw_init(setting, bytes, nbytes));
+}
+
+void fuzz_check_roundtrip_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes)
+{
+    scene s = {.setting = setting, .bytes = bytes, .nbytes = nbytes};
+    if (!fuzz_picture_init(&s.picture, bytes, nbytes))
+        return;
+    s.act = act_encode;
+    s.open = open_encoder;
+    s.close = close_encoder;
+    if (form == MR_FORM_NONE || form == s.picture.options.form)
+        check_scene(&s, fuzz_draw_init(setting, bytes, nbytes));
+    fuzz_picture_fini(&s.picture);
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef FUZZ_MUTATE_H
+#define FUZZ_MUTATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* libFuzzer's own mutations. */
+size_t LLVMFuzzerMutate(uint8_t *bytes, size_t nbytes, size_t max_nbytes);
+
+bool fuzz_is_png(const uint8_t *bytes, size_t nbytes);
+size_t fuzz_mutate_png(uint8_t *bytes, size_t nbytes, size_t max_nbytes, uint32_t seed);
+
+#endif

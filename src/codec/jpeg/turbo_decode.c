@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Decoding by libjpeg-turbo with its defaults (slow integer transform, fancy upsampling, block smoothing), which are
+ * djpeg's and Pillow's. The order is: header, start (which reads all scans, where there are several), columns, rows to
+ * skip, rows to keep; nothing after the last row of the region is decoded.
+ *
+ * What is wrong after the last pixel, a missing end marker for one, is a warning: the pixels are all there. Where there
+ * are several scans a missing end marker is an error, because nobody knows what came before it.
+ */
+#include "codec/jpeg/turbo_region.h"
+
+#include "base/size.h"
+
+#include <string.h>
+
+/* Rows asked of libjpeg at once; it gives at most four at a time. */
+enum { ROWS_AT_ONCE = 8 };
+
+typedef struct job {
+    mr__jpeg_state *state;
+    const mr__request *request;
+    const mr_image *to;
+    mr__columns columns; /* that libjpeg puts out */
+    bool is_cmyk;
+} job;
+
+static void throw_if_truncated(j_decompress_ptr cinfo)
+{
+    mr__turbo *t = cinfo->client_data;
+    if (t->ended && !t->accept_damaged)
+        mr__turbo_throw(
+            t, mr__call_fail(t->call, MR_ETRUNCATED, "truncated JPEG: expected a marker at byte %zu", t->call->nbytes));
+}
+
+/* libjpeg calls this before each row of blocks, of each scan. */
+static void count_scans(j_common_ptr common)
+{
+    mr__turbo *t = common->client_data;
+    uint64_t limit = t->call->limits->scans;
+    if ((uint64_t)((j_decompress_ptr)common)->input_scan_number > limit)
+        mr__turbo_throw(t, mr__call_fail(t->call, MR_ELIMIT, "JPEG of more than %llu scans, the limit (limits.scans)",
+                                         (unsigned long long)limit));
+}
+
+/* Tables outlive an image in libjpeg, but not in the pool. */
+static void forget_tables(j_decompress_ptr cinfo)
+{
+    memset(cinfo->quant_tbl_ptrs, 0, sizeof cinfo->quant_tbl_ptrs);
+    memset(cinfo->dc_huff_tbl_ptrs, 0, sizeof cinfo->dc_huff_tbl_ptrs);
+    memset(cinfo->ac_huff_tbl_ptrs, 0, sizeof cinfo->ac_huff_tbl_ptrs);
+}
+
+/* Makes the libjpeg object, once a decoder. */
+static void create(mr__jpeg_state *state)
+{
+    mr__turbo *t = &state->turbo;
+    j_decompress_ptr cinfo = &state->decompress;
+    if (t->object != NULL)
+        return;
+    mr__turbo_init_errors(t);
+    cinfo->err = &t->error;
+    cinfo->client_data = t;
+    jpeg_create_decompress(cinfo);
+    mr__turbo_memory_replace(t, (j_common_ptr)cinfo);
+    t->progress.progress_monitor = count_scans;
+    cinfo->progress = &t->progress;
+    cinfo->src = &t->source;
+}
+
+static J_COLOR_SPACE output_space(const job *j)
+{
+    if (j->is_cmyk)
+        return JCS_CMYK;
+    return j->to->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+}
+
+static void start(job *j)
+{
+    mr__turbo *t = &j->state->turbo;
+    j_decompress_ptr cinfo = &j->state->decompress;
+    forget_tables(cinfo);
+    mr__turbo_init_source(t);
+    jpeg_read_header(cinfo, TRUE);
+    cinfo->scale_num = 1;
+    cinfo->scale_denom = j->request->reduce;
+    cinfo->out_color_space = output_space(j);
+    cinfo->dct_method = JDCT_ISLOW;
+    jpeg_start_decompress(cinfo);
+    if (jpeg_has_multiple_scans(cinfo))
+        throw_if_truncated(cinfo);
+    const mr_info *info = j->request->info;
+    if (cinfo->output_width != mr__ceil_div(info->width, j->request->reduce) ||
+        cinfo->output_height != mr__ceil_div(info->height, j->request->reduce))
+        mr__turbo_throw(t, mr__call_fail(t->call, MR_EINTERNAL, "libjpeg sees %u x %u pixels where %u x %u were seen",
+                                         cinfo->output_width, cinfo->output_height, info->width, info->height));
+}
+
+static uint8_t *row_of(const mr_image *image, uint32_t y)
+{
+    return (uint8_t *)image->pixels + (ptrdiff_t)y * image->stride;
+}
+
+/* Rows go straight to where they belong when libjpeg's are those of the region, else through a buffer. */
+static bool is_direct(const job *j)
+{
+    return !j->is_cmyk && j->columns.x == j->request->region.x && j->columns.width == j->to->width;
+}
+
+static void keep_row(const job *j, const uint8_t *row, uint8_t *to)
+{
+    size_t skip = j->request->region.x - j->columns.x;
+    if (j->is_cmyk)
+        mr__jpeg_cmyk_row(row + skip * 4, to, j->to->width);
+    else
+        memcpy(to, row + skip * j->to->channels, mr_image_row_nbytes(j->to));
+}
+
+static void read_direct(job *j)
+{
+    j_decompress_ptr cinfo = &j->state->decompress;
+    for (uint32_t y = 0; y < j->to->height;) {
+        JSAMPROW rows[ROWS_AT_ONCE];
+        uint32_t count = j->to->height - y < ROWS_AT_ONCE ? j->to->height - y : ROWS_AT_ONCE;
+        for (uint32_t i = 0; i < count; i++)
+            rows[i] = row_of(j->to, y + i);
+        y += jpeg_read_scanlines(cinfo, rows, count);
+    }
+}
+
+static void read_buffered(job *j)
+{
+    mr__turbo *t = &j->state->turbo;
+    j_decompress_ptr cinfo = &j->state->decompress;
+    size_t nbytes = (size_t)j->columns.width * (size_t)cinfo->output_components;
+    int result = mr__call_reserve(t->call, &j->state->rows, nbytes * ROWS_AT_ONCE);
+    if (result != 0)
+        mr__turbo_throw(t, result);
+    JSAMPROW rows[ROWS_AT_ONCE];
+    for (size_t i = 0; i < ROWS_AT_ONCE; i++)
+        rows[i] = j->state->rows.bytes + i * nbytes;
+    for (uint32_t y = 0; y < j->to->height;) {
+        uint32_t count = j->to->height - y < ROWS_AT_ONCE ? j->to->height - y : ROWS_AT_ONCE;
+        uint32_t got = jpeg_read_scanlines(cinfo, rows, count);
+        for (uint32_t i = 0; i < got; i++)
+            keep_row(j, rows[i], row_of(j->to, y + i));
+        y += got;
+    }
+}
+
+/* After the last row of the image: is there an end marker? */
+static void finish(job *j)
+{
+    mr__turbo *t = &j->state->turbo;
+    t->done = true;
+    jpeg_finish_decompress(&j->state->decompress);
+    if (t->ended)
+        mr__call_warn(t->call, "JPEG without an end marker: it ends at byte %zu", t->call->nbytes);
+}
+
+static void decode(void *opaque)
+{
+    job *j = opaque;
+    j_decompress_ptr cinfo = &j->state->decompress;
+    create(j->state);
+    start(j);
+    j->columns = mr__turbo_crop(cinfo, j->request->region.x, j->request->region.width);
+    if (j->request->region.y != 0)
+        jpeg_skip_scanlines(cinfo, j->request->region.y);
+    if (is_direct(j))
+        read_direct(j);
+    else
+        read_buffered(j);
+    if (cinfo->arith_code) // which takes missing bytes for zeros without a word
+        throw_if_truncated(cinfo);
+    if (cinfo->output_scanline == cinfo->output_height)
+        finish(j);
+}
+
+int mr__turbo_decode(mr__call *call, const mr__request *request, const mr_image *to)
+{
+    mr__jpeg_state *state = call->state;
+    mr_color color = request->info->color;
+    job j = {.state = state, .request = request, .to = to, .is_cmyk = color == MR_COLOR_CMYK || color == MR_COLOR_YCCK};
+    state->turbo.call = call;
+    state->turbo.accept_damaged = request->accept_damaged;
+    state->turbo.done = false;
+    int result = mr__turbo_run(&state->turbo, decode, &j);
+    mr__turbo_reset(&state->turbo, (j_common_ptr)&state->decompress);
+    return result;
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * replay [--limits small|default] [--seconds N] PATH...: runs every file through the checks of fuzz/check and holds its
+ * pixels against the plain library. Exits 1 when pixels differ, aborts when a check fails, 77 (skipped) when no path is
+ * there.
+ */
+#include "replay.h"
+
+#include <fts.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define PIXELS (UINT64_C(1) << 22)
+
+typedef struct plan {
+    fuzz_setting setting;
+    tally tally;
+} plan;
+
+static uint8_t *read_file(const char *path, size_t nbytes)
+{
+    FILE *file = fopen(path, "rb");
+    uint8_t *bytes = malloc(nbytes != 0 ? nbytes : 1); /* exactly as long: a sanitizer sees the first byte behind it */
+    if (file == NULL || bytes == NULL || fread(bytes, 1, nbytes, file) != nbytes) {
+        fprintf(stderr, "replay: cannot read %s\n", path);
+        exit(2);
+    }
+    fclose(file);
+    return bytes;
+}
+
+/*
+ * With default limits, as a user has them, once; then the checks, which decode it a dozen times each, with limits that
+ * let all but a few files through. Twice, with other hints.
+ */
+static void replay_file(plan *p, const char *path, size_t nbytes)
+{
+    uint8_t *bytes = read_file(path, nbytes);
+    watch_file(path);
+    compare_with_peer(&p->tally, path, bytes, nbytes);
+    for (p->setting.salt = 0; p->setting.salt < 2; p->setting.salt++) {
+        fuzz_check_info(&p->setting, MR_FORM_NONE, bytes, nbytes);
+        fuzz_check_decode(&p->setting, MR_FORM_NONE, bytes, nbytes);
+    }
+    p->setting.salt = 0;
+    fuzz_check_info_failing(&p->setting, MR_FORM_NONE, bytes, nbytes);
+    fuzz_check_decode_failing(&p->setting, MR_FORM_NONE, bytes, nbytes);
+    if (mr_form_probe(bytes, nbytes) == MR_FORM_NONE) {
+        fuzz_check_roundtrip(&p->setting, MR_FORM_NONE, bytes, nbytes);
+        fuzz_check_roundtrip_failing(&p->setting, MR_FORM_NONE, bytes, nbytes);
+    }
+    watch_stop();
+    free(bytes);
+    p->tally.files++;
+}
+
+static int by_name(const FTSENT **a, const FTSENT **b)
+{
+    return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+static void replay_path(plan *p, char *path)
+{
+    char *roots[] = {path, NULL};
+    FTS *walk = fts_open(roots, FTS_LOGICAL | FTS_NOCHDIR, by_name);
+    for (FTSENT *entry; walk != NULL && (entry = fts_read(walk)) != NULL;)
+        if (entry->fts_info == FTS_F && entry->fts_name[0] != '.')
+            replay_file(p, entry->fts_path, (size_t)entry->fts_statp->st_size);
+    if (walk != NULL)
+        fts_close(walk);
+}
+
+int main(int argc, char **argv)
+{
+    plan p = {.setting = {.limits = {.struct_size = sizeof(mr_limits), .pixels = PIXELS}}};
+    unsigned seconds = 20;
+    bool there = false;
+    for (int i = 1; i < argc; i++) {
+        struct stat status;
+        if (strcmp(argv[i], "--limits") == 0 && i + 1 < argc) {
+            if (strcmp(argv[++i], "small") == 0)
+                p.setting = fuzz_setting_small();
+        } else if (strcmp(argv[i], "--seconds") == 0 && i + 1 < argc) {
+            seconds = (unsigned)strtoul(argv[++i], NULL, 10);
+        } else if (stat(argv[i], &status) == 0) {
+            there = true;
+            watch_start(seconds);
+            replay_path(&p, argv[i]);
+        } else {
+            printf("replay: %s is not there\n", argv[i]);
+        }
+    }
+    if (!there) {
+        printf("replay: skipped\n");
+        return 77;
+    }
+    const tally *t = &p.tally;
+    printf(
+        "%zu files: %zu decode; %zu held against the plain library, %zu differ; %zu more that it takes and we refuse\n",
+        t->files, t->decoded, t->compared, t->different, t->refused);
+    return t->different != 0;
+}

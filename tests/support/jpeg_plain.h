@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * libjpeg used plainly, as its manual says, beside and without Millrace: JPEG files of every kind, and the decode that
+ * ours is held against.
+ */
+#ifndef TESTS_SUPPORT_JPEG_PLAIN_H
+#define TESTS_SUPPORT_JPEG_PLAIN_H
+
+#include <millrace/millrace.h>
+#include <stdbool.h>
+
+typedef enum plain_space { PLAIN_GRAY, PLAIN_YCC, PLAIN_RGB, PLAIN_CMYK, PLAIN_YCCK } plain_space;
+
+typedef struct plain_recipe {
+    uint32_t width;
+    uint32_t height;
+    plain_space space;
+    uint8_t factors[4]; /* 0x21: two across, one down; 0 is 0x11 */
+    int quality;        /* 0: 85 */
+    int restart;        /* MCUs from one restart marker to the next; 0: none */
+    bool progressive;
+    bool separate;   /* a scan for each component */
+    bool arithmetic; /* the coding */
+    bool unrefined;  /* progressive, and the last scans missing: libjpeg smooths */
+    bool no_adobe;
+    bool no_jfif;
+    uint64_t seed;
+} plain_recipe;
+
+/* free() the bytes. */
+typedef struct plain_bytes {
+    uint8_t *bytes;
+    size_t nbytes;
+} plain_bytes;
+
+/* Made-up pixels, as the recipe says. */
+plain_bytes plain_encode(const plain_recipe *recipe);
+
+/*
+ * libjpeg's default decode at 1/reduce to 1 (gray), 3 (RGB) or 4 (CMYK as stored) channels, with an end marker put
+ * behind the data where it ends too early. Returns how many warnings it gave, or -1 when it failed. mr_image_fini *out.
+ */
+int plain_decode(const uint8_t *bytes, size_t nbytes, uint32_t reduce, uint32_t channels, mr_image *out);
+
+/* Whether libjpeg can do arithmetic coding. */
+bool plain_has_arithmetic(void);
+
+/* The next number of the sequence that *state begins. */
+uint32_t plain_random(uint64_t *state);
+/* From 0 to n - 1. */
+uint32_t plain_random_below(uint64_t *state, uint32_t n);
+
+/* A copy of its own, so that a sanitizer sees what is read beyond it. */
+plain_bytes plain_copy(const void *bytes, size_t nbytes);
+
+/* The file; bytes NULL when there is none. */
+plain_bytes plain_read(const char *path);
+
+/*
+ * Calls `each` with the path of every file under a folder of the shared data, in order, and says how many there were.
+ * The data is in $MILLRACE_SHARED, else in ../shared beside the source.
+ */
+size_t plain_each_shared(const char *folder, void (*each)(const char *path, void *arg), void *arg);
+
+/* Whether `part` equals the pixels of `whole` at x, y. */
+bool plain_same(const mr_image *whole, uint32_t x, uint32_t y, const mr_image *part);
+
+#endif

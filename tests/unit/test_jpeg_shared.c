@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Real JPEGs, where the shared data is at hand: the whole and some regions of each against plain libjpeg. */
+#include "test.h"
+
+#include "jpeg_plain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static mr_decoder *decoder;
+
+static int setup(void **state)
+{
+    (void)state;
+    return mr_decoder_new(NULL, &decoder);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    mr_decoder_free(decoder);
+    return 0;
+}
+
+typedef struct tally {
+    uint64_t random;
+    uint32_t warnings;
+    uint32_t gray;
+    uint32_t cmyk;
+} tally;
+
+typedef struct bad_tally {
+    size_t good;
+    size_t same;
+} bad_tally;
+
+static void assert_decodes(const char *path, const plain_bytes *file, const mr_decode_hints *h, mr_image *out)
+{
+    int result = mr_decoder_decode(decoder, file->bytes, file->nbytes, h, out);
+    if (result != 0)
+        print_error("%s: %s\n", path, mr_decoder_detail(decoder));
+    assert_int_equal(result, 0);
+}
+
+static void check_part(const char *path, const plain_bytes *file, mr_decode_hints h, const mr_image *whole)
+{
+    mr_image part;
+    assert_decodes(path, file, &h, &part);
+    if (!plain_same(whole, h.region.x, h.region.y, &part))
+        print_error("%s: region %u,%u %ux%u reduce %u\n", path, h.region.x, h.region.y, h.region.width, h.region.height,
+                    h.reduce);
+    assert_true(plain_same(whole, h.region.x, h.region.y, &part));
+}
+
+static void check_file(const char *path, void *arg)
+{
+    tally *t = arg;
+    plain_bytes file = plain_read(path);
+    mr_info info = {.struct_size = sizeof info};
+    mr_image whole;
+    if (mr_form_probe(file.bytes, file.nbytes) != MR_FORM_JPEG) {
+        free(file.bytes);
+        return;
+    }
+    assert_int_equal(mr_decoder_info(decoder, file.bytes, file.nbytes, &info), 0);
+    t->gray += info.color == MR_COLOR_GRAY;
+    if (info.color == MR_COLOR_CMYK || info.color == MR_COLOR_YCCK) {
+        t->cmyk++;
+        free(file.bytes);
+        return;
+    }
+    mr_decode_hints h = {.struct_size = sizeof h, .reduce = 1u << plain_random_below(&t->random, 4)};
+    for (int i = 0; i < 2; i++) {
+        h.reduce = i == 0 ? 1 : h.reduce == 1 ? 2 : h.reduce;
+        assert_true(plain_decode(file.bytes, file.nbytes, h.reduce, info.channels, &whole) >= 0);
+        h.region = (mr_rect){0, 0, whole.width, whole.height};
+        check_part(path, &file, h, &whole);
+        t->warnings += mr_decoder_warnings(decoder);
+        for (int k = 0; k < (i == 0 ? 3 : 1); k++) {
+            h.region.x = plain_random_below(&t->random, whole.width);
+            h.region.y = plain_random_below(&t->random, whole.height);
+            h.region.width = 1 + plain_random_below(&t->random, whole.width - h.region.x);
+            h.region.height = 1 + plain_random_below(&t->random, whole.height - h.region.y);
+            check_part(path, &file, h, &whole);
+        }
+        mr_image_fini(&whole, NULL);
+        h.reduce = 1u << (1 + plain_random_below(&t->random, 3));
+    }
+    free(file.bytes);
+}
+
+static void check_folder(const char *folder)
+{
+    tally t = {.random = 1};
+    size_t count = plain_each_shared(folder, check_file, &t);
+    if (count == 0)
+        print_message("%s is not there: skipped\n", folder);
+    else
+        print_message("%s: %zu files, %u gray, %u CMYK, %u warnings\n", folder, count, t.gray, t.cmyk, t.warnings);
+}
+
+static void imagenet(void **state)
+{
+    (void)state;
+    check_folder("data/imagenet");
+}
+
+static void large(void **state)
+{
+    (void)state;
+    check_folder("data/large");
+}
+
+/* Every orientation, by the file's name: Landscape_6.jpg. */
+static void check_orientation(const char *path, void *arg)
+{
+    (void)arg;
+    plain_bytes file = plain_read(path);
+    mr_info info = {.struct_size = sizeof info};
+    mr_image out;
+    assert_int_equal(mr_decoder_info(decoder, file.bytes, file.nbytes, &info), 0);
+    uint32_t named = (uint32_t)(strrchr(path, '_')[1] - '0');
+    assert_int_equal(info.orientation, named >= 1 && named <= 8 ? named : 1);
+    mr_decode_hints h = {.struct_size = sizeof h, .orient = true, .reduce = 8};
+    assert_decodes(path, &file, &h, &out);
+    assert_int_equal(out.width > out.height, strstr(path, "Landscape") != NULL);
+    free(file.bytes);
+}
+
+static void exif(void **state)
+{
+    (void)state;
+    check_folder("corpus/exif");
+    plain_each_shared("corpus/exif", check_orientation, NULL);
+}
+
+/* What could be decoded of it is what libjpeg makes of it. */
+static void check_damaged(const char *path, const plain_bytes *file, const mr_image *ours, bad_tally *t)
+{
+    mr_info info = {.struct_size = sizeof info};
+    mr_image copy, plain;
+    assert_int_equal(mr_image_init(&copy, ours->width, ours->height, ours->channels, 8, NULL), 0);
+    assert_int_equal(mr_image_copy(ours, &copy), 0);
+    assert_int_equal(mr_decoder_info(decoder, file->bytes, file->nbytes, &info), 0);
+    bool is_cmyk = info.color == MR_COLOR_CMYK || info.color == MR_COLOR_YCCK;
+    if (!is_cmyk && plain_decode(file->bytes, file->nbytes, 1, copy.channels, &plain) >= 0) {
+        if (!plain_same(&plain, 0, 0, &copy))
+            print_error("%s: not what libjpeg gives\n", path);
+        assert_true(plain_same(&plain, 0, 0, &copy));
+        mr_image_fini(&plain, NULL);
+        t->same++;
+    }
+    mr_image_fini(&copy, NULL);
+}
+
+/* Malformed files: no crash under any hints, and an error has a detail. */
+static void try_file(const char *path, void *arg)
+{
+    bad_tally *t = arg;
+    plain_bytes file = plain_read(path);
+    mr_image out;
+    for (int i = 0; i < 3 && file.bytes != NULL; i++) {
+        mr_decode_hints h = {.struct_size = sizeof h, .accept_damaged = i == 1};
+        if (i == 2) {
+            h.reduce = 2;
+            h.region = (mr_rect){1, 1, 3, 2};
+        }
+        int result = mr_decoder_decode(decoder, file.bytes, file.nbytes, &h, &out);
+        assert_true(result == 0 || mr_decoder_detail(decoder)[0] != '\0');
+        assert_int_not_equal(result, MR_EINTERNAL);
+        t->good += i == 0 && result == 0;
+        if (i == 1 && result == 0)
+            check_damaged(path, &file, &out, t);
+    }
+    free(file.bytes);
+}
+
+static void malformed(void **state)
+{
+    (void)state;
+    bad_tally t = {0};
+    size_t count = plain_each_shared("corpus/jpeg", try_file, &t);
+    print_message("corpus/jpeg: %zu files, %zu decode, %zu damaged or not are as libjpeg gives them\n", count, t.good,
+                  t.same);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(imagenet),
+        cmocka_unit_test(large),
+        cmocka_unit_test(exif),
+        cmocka_unit_test(malformed),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

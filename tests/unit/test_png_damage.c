@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: Apache-2.0
+/* PNG files that are cut, changed or odd: what is refused and in which words, what is only a warning. */
+#include "test.h"
+
+#include "base/bytes.h"
+#include "png_reference.h"
+
+#include <millrace/millrace.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static mr_decoder *new_decoder(void)
+{
+    mr_decoder *decoder;
+    assert_int_equal(mr_decoder_new(NULL, &decoder), 0);
+    return decoder;
+}
+
+/* Small files of different makes: several IDATs, a palette, interlaced, 16 bits. */
+static png_file make_file(int n)
+{
+    switch (n) {
+    case 0:
+        return png_make(&(png_spec){.width = 9, .height = 7, .bit_depth = 8, .color_type = 2, .idat_nbytes = 60});
+    case 1:
+        return png_make(&(png_spec){.width = 11, .height = 6, .bit_depth = 4, .color_type = 3, .transparent = true});
+    case 2:
+        return png_make(&(png_spec){.width = 10, .height = 9, .bit_depth = 8, .color_type = 6, .interlaced = true});
+    default:
+        return png_make(&(png_spec){.width = 8, .height = 5, .bit_depth = 16, .color_type = 0, .transparent = true});
+    }
+}
+
+static void every_truncation(void **state)
+{
+    (void)state;
+    mr_decoder *decoder = new_decoder();
+    for (int n = 0; n < 4; n++) {
+        png_file file = make_file(n);
+        mr_image whole, part;
+        size_t end = png_find(&file, "IEND", 0);
+        assert_true(png_reference_decode(file.bytes, file.nbytes, &whole));
+        for (size_t cut = 1; cut < file.nbytes; cut++) {
+            uint8_t *copy = malloc(cut); // of exactly that size, so that sanitizers see a byte read too many
+            memcpy(copy, file.bytes, cut);
+            int result = mr_decoder_decode(decoder, copy, cut, NULL, &part);
+            assert_int_equal(result, cut < 4 ? MR_EFORMAT : cut < end ? MR_ETRUNCATED : 0);
+            if (cut >= 4 && cut < end)
+                assert_non_null(strstr(mr_decoder_detail(decoder), "truncated PNG: "));
+            if (cut >= end) { // the pixels are all there; a missing IEND is worth a warning
+                assert_int_equal(mr_decoder_warnings(decoder), 1);
+                assert_true(images_equal(&part, &whole));
+            }
+            free(copy);
+        }
+        mr_image_fini(&whole, NULL);
+        png_file_fini(&file);
+    }
+    mr_decoder_free(decoder);
+}
+
+static bool row_is_zero(const mr_image *image, uint32_t y)
+{
+    const uint8_t *row = (const uint8_t *)image->pixels + (ptrdiff_t)y * image->stride;
+    for (size_t i = 0; i < mr_image_row_nbytes(image); i++)
+        if (row[i] != 0)
+            return false;
+    return true;
+}
+
+static uint32_t equal_rows(const mr_image *a, const mr_image *b)
+{
+    uint32_t y = 0;
+    while (y < a->height && memcmp((uint8_t *)a->pixels + (ptrdiff_t)y * a->stride,
+                                   (uint8_t *)b->pixels + (ptrdiff_t)y * b->stride, mr_image_row_nbytes(a)) == 0)
+        y++;
+    return y;
+}
+
+static void truncated_image_data_is_accepted_on_request(void **state)
+{
+    (void)state;
+    mr_decoder *decoder = new_decoder();
+    mr_decode_hints hints = {.struct_size = sizeof hints, .accept_damaged = true};
+    png_file file =
+        png_make(&(png_spec){.width = 40, .height = 50, .bit_depth = 8, .color_type = 2, .idat_nbytes = 500});
+    mr_image whole, part;
+    uint32_t most = 0;
+    size_t first = png_find(&file, "IDAT", 0), end = png_find(&file, "IEND", 0);
+    assert_true(png_reference_decode(file.bytes, file.nbytes, &whole));
+    for (size_t cut = first + 8; cut < end; cut++) {
+        assert_int_equal(mr_decoder_decode(decoder, file.bytes, cut, &hints, &part), 0);
+        assert_true(mr_decoder_warnings(decoder) >= 1);
+        assert_string_equal(mr_decoder_detail(decoder), "");
+        uint32_t rows = equal_rows(&part, &whole);
+        assert_true(rows >= most); // more of the file never gives less of the image
+        most = rows;
+        for (uint32_t y = rows + 1; y < part.height; y++)
+            assert_true(row_is_zero(&part, y));
+    }
+    assert_int_equal(most, 50);
+    mr_image_fini(&whole, NULL);
+    png_file_fini(&file);
+    mr_decoder_free(decoder);
+}
+
+/* The checksums catch every changed byte, unless no pixel depends on it: then there is a warning. */
+static void every_changed_byte_is_seen(void **state)
+{
+    (void)state;
+    mr_decoder *decoder = new_decoder();
+    for (int n = 0; n < 4; n++) {
+        png_file file = make_file(n);
+        mr_image whole, part;
+        assert_true(png_reference_decode(file.bytes, file.nbytes, &whole));
+        for (size_t i = 0; i < file.nbytes; i++)
+            for (int bit = 0; bit < 8; bit++) {
+                file.bytes[i] ^= (uint8_t)(1 << bit);
+                int result = mr_decoder_decode(decoder, file.bytes, file.nbytes, NULL, &part);
+                if (result == 0 && mr_decoder_warnings(decoder) == 0)
+                    fail_msg("file %d: bit %d of byte %zu was changed unseen", n, bit, i);
+                // A tRNS that is ignored leaves its channel out; whatever else is passed over changes no pixel.
+                if (result == 0 && part.channels == whole.channels)
+                    assert_true(images_equal(&part, &whole));
+                file.bytes[i] ^= (uint8_t)(1 << bit);
+            }
+        mr_image_fini(&whole, NULL);
+        png_file_fini(&file);
+    }
+    mr_decoder_free(decoder);
+}
+
+/*
+ * With the checksums put right, what we take libpng takes, and it has the same pixels, unless there was too much data:
+ * libpng goes on to look for its end, and refuses if there is none. What we refuse and libpng does not is data that
+ * is damaged behind the last row, mostly by a wrong Adler-32.
+ */
+static void changed_bytes_with_right_checksums(void **state)
+{
+    (void)state;
+    mr_decoder *decoder = new_decoder();
+    size_t both = 0, adler = 0;
+    for (int n = 0; n < 4; n++) {
+        png_file file = make_file(n);
+        for (size_t i = 8; i < file.nbytes; i++)
+            for (int v = 0; v < 3; v++) {
+                png_file changed = {0};
+                mr_image ours, theirs;
+                png_append(&changed, file.bytes, file.nbytes);
+                changed.bytes[i] = v == 0 ? changed.bytes[i] ^ 1 : v == 1 ? changed.bytes[i] + 17 : 0xff;
+                png_fix_checksums(&changed);
+                int result = mr_decoder_decode(decoder, changed.bytes, changed.nbytes, NULL, &ours);
+                bool taken = png_reference_decode(changed.bytes, changed.nbytes, &theirs);
+                bool too_much = result == 0 && mr_decoder_warnings(decoder) != 0;
+                if (result == 0 && (taken ? !images_equal(&ours, &theirs) : !too_much))
+                    fail_msg("file %d, byte %zu, change %d: libpng %s", n, i, v,
+                             taken ? "has other pixels" : "refuses");
+                if (result != 0 && taken && strstr(mr_decoder_detail(decoder), "cannot be decompressed") == NULL)
+                    fail_msg("file %d, byte %zu, change %d: libpng takes it, but %s", n, i, v,
+                             mr_decoder_detail(decoder));
+                both += result == 0;
+                adler += result != 0 && taken;
+                if (taken)
+                    mr_image_fini(&theirs, NULL);
+                png_file_fini(&changed);
+            }
+        png_file_fini(&file);
+    }
+    assert_true(both > 0 && adler > 0);
+    mr_decoder_free(decoder);
+}
+
+/* The pieces of a file of 2 x 2 pixels, each with a letter. "rows" stands for an IDAT of compressed rows. */
+static const struct piece {
+    char letter;
+    const char *type;
+    const char *bytes;
+    size_t nbytes;
+} pieces[] = {
+    {'H', "IHDR", "\0\0\0\2\0\0\0\2\x8\0\0\0", 13}, // again
+    {'P', "PLTE", "\1\2\3\4\5\6", 6},
+    {'4', "PLTE", "\1\2\3\4", 4},
+    {'0', "PLTE", "", 0},
+    {'t', "tRNS", "\0\1", 2},
+    {'T', "tRNS", "\0\1\2", 3}, // fits nothing
+    {'d', "rows", "\0\1\0\0\0\1", 6},
+    {'o', "rows", "\0\1\0\0\2\1", 6},       // an index beyond two colours
+    {'s', "rows", "\0\1\0\0\0", 5},         // short
+    {'l', "rows", "\0\1\0\0\0\1\0\0\0", 9}, // long
+    {'f', "rows", "\0\1\0\5\0\1", 6},       // an unknown filter
+    {'e', "IDAT", "", 0},
+    {'g', "IDAT", "garbage!", 8},
+    {'a', "abCd", "xyz", 3}, // unknown and ancillary
+    {'C', "ABCD", "xyz", 3}, // unknown and critical
+    {'E', "IEND", "", 0},
+};
+
+static void append_piece(png_file *file, char letter)
+{
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        const struct piece *p = &pieces[i];
+        if (p->letter == letter && strcmp(p->type, "rows") == 0)
+            png_append_rows(file, p->bytes, p->nbytes);
+        else if (p->letter == letter)
+            png_append_chunk(file, p->type, p->bytes, p->nbytes);
+    }
+}
+
+/* Puts a file together; besides the pieces there are h and p, the headers of a gray and of a palette image. */
+static png_file assemble(const char *plan)
+{
+    static const uint8_t many[3 * 257];
+    png_file file = {0};
+    for (const char *p = plan; *p != '\0'; p++) {
+        if (*p == 'h' || *p == 'p')
+            png_begin(&file, 2, 2, 8, *p == 'h' ? 0 : 3, 0);
+        else if (*p == '7') // 257 colours
+            png_append_chunk(&file, "PLTE", many, sizeof many);
+        else if (*p == 'x') // break the checksum of the chunk before
+            file.bytes[file.nbytes - 1] ^= 1;
+        else if (*p == '?') // no chunk
+            png_append(&file, "????????????????", 16);
+        else if (*p == 'A') { // Apple's
+            png_append(&file, "\x89PNG\r\n\x1a\n", 8);
+            png_append_chunk(&file, "CgBI", "\x50\0\x20\6", 4);
+        } else
+            append_piece(&file, *p);
+    }
+    return file;
+}
+
+/* Which words, how many warnings. `word` is a part of the detail when it is refused. */
+static const struct oddity {
+    const char *plan;
+    int result;
+    uint32_t warnings;
+    const char *word;
+} oddities[] = {
+    {"hdE", 0, 0, ""},
+    {"hedeE", 0, 0, ""},
+    {"haPdaE", 0, 1, ""},
+    {"haxdE", 0, 1, ""},
+    {"htdE", 0, 0, ""},
+    {"httdE", 0, 1, ""},
+    {"hTdE", 0, 1, ""},
+    {"htxdE", 0, 1, ""},
+    {"hd", 0, 1, ""},
+    {"hdxE", MR_ECORRUPT, 0, "damaged PNG: the checksum of chunk IDAT at byte 33 does not match"},
+    {"hdExa", 0, 2, ""},
+    {"hdE?", 0, 1, ""},
+    {"hd?", 0, 1, ""},
+    {"hdCE", 0, 1, ""},
+    {"hdHE", 0, 1, ""},
+    {"hdadE", 0, 1, ""},
+    {"hlE", 0, 1, ""},
+    {"hdgE", 0, 1, ""},
+    {"hsE", MR_ETRUNCATED, 0, "truncated PNG: the image data ends at byte "},
+    {"hsadE", MR_ETRUNCATED, 0, "with 5 of 6 bytes"},
+    {"heE", MR_ETRUNCATED, 0, "truncated PNG: the image data ends at byte 41 with 0 of 6 bytes"},
+    {"hgE", MR_ECORRUPT, 0, "damaged PNG: image data that cannot be decompressed at byte 43: "},
+    {"hfE", MR_ECORRUPT, 0, "damaged PNG: row 1 has the unknown filter 5, in the image data from byte 33 on"},
+    {"hE", MR_ECORRUPT, 0, "damaged PNG: no image data before chunk IEND at byte 33"},
+    {"h", MR_ETRUNCATED, 0, "truncated PNG: expected a chunk at byte 33"},
+    {"h?", MR_ECORRUPT, 0, "damaged PNG: expected a chunk at byte 33"},
+    {"hxdE", MR_ECORRUPT, 0, "damaged PNG: the checksum of chunk IHDR at byte 8 does not match"},
+    {"hHdE", MR_ECORRUPT, 0, "damaged PNG: a second chunk IHDR at byte 33"},
+    {"hCdE", MR_EUNSUPPORTED, 0, "PNG with an unknown critical chunk, ABCD at byte 33"},
+    {"AhdE", MR_EUNSUPPORTED, 0, "a CgBI file"},
+    {"pPdE", 0, 0, ""},
+    {"pPoE", 0, 1, ""},
+    {"pPtdE", 0, 0, ""},
+    {"ptPdE", 0, 1, ""},
+    {"pPTdE", 0, 1, ""},
+    {"pdE", MR_ECORRUPT, 0, "damaged PNG: no chunk PLTE before chunk IDAT at byte 33"},
+    {"pdPE", MR_ECORRUPT, 0, "damaged PNG: no chunk PLTE before chunk IDAT at byte 33"},
+    {"pPPdE", MR_ECORRUPT, 0, "damaged PNG: a second chunk PLTE at byte 51"},
+    {"pPxdE", MR_ECORRUPT, 0, "damaged PNG: the checksum of chunk PLTE at byte 33 does not match"},
+    {"p4dE", MR_ECORRUPT, 0, "damaged PNG: chunk PLTE at byte 33 has 4 bytes"},
+    {"p7dE", MR_ECORRUPT, 0, "damaged PNG: chunk PLTE at byte 33 has 771 bytes"},
+    {"p0dE", MR_ECORRUPT, 0, "damaged PNG: chunk PLTE at byte 33 has 0 bytes"},
+};
+
+/* Each beside libpng, which takes what we take, with the same pixels. */
+static void oddities_have_their_words(void **state)
+{
+    (void)state;
+    mr_decoder *decoder = new_decoder();
+    for (size_t i = 0; i < sizeof oddities / sizeof *oddities; i++) {
+        const struct oddity *o = &oddities[i];
+        png_file file = assemble(o->plan);
+        mr_image ours, theirs;
+        int result = mr_decoder_decode(decoder, file.bytes, file.nbytes, NULL, &ours);
+        const char *detail = mr_decoder_detail(decoder);
+        if (result != o->result || strstr(detail, o->word) == NULL || (result == 0) != (detail[0] == '\0'))
+            fail_msg("%s: %s, \"%s\"", o->plan, mr_error_name(result), detail);
+        if (result == 0 && mr_decoder_warnings(decoder) != o->warnings)
+            fail_msg("%s: %u warnings, not %u", o->plan, mr_decoder_warnings(decoder), o->warnings);
+        bool taken = png_reference_decode(file.bytes, file.nbytes, &theirs);
+        if (taken != (result == 0) || (taken && !images_equal(&ours, &theirs)))
+            fail_msg("%s: libpng %s", o->plan, taken ? "takes it, with other pixels or alone" : "refuses");
+        if (taken)
+            mr_image_fini(&theirs, NULL);
+        png_file_fini(&file);
+    }
+    mr_decoder_free(decoder);
+}
+
+static void expect_as_libpng(const png_file *file, uint32_t warnings)
+{
+    mr_decoder *decoder = new_decoder();
+    mr_image ours, theirs;
+    assert_int_equal(mr_decoder_decode(decoder, file->bytes, file->nbytes, NULL, &ours), 0);
+    assert_int_equal(mr_decoder_warnings(decoder), warnings);
+    assert_true(png_reference_decode(file->bytes, file->nbytes, &theirs));
+    assert_true(images_equal(&ours, &theirs));
+    mr_image_fini(&theirs, NULL);
+    mr_decoder_free(decoder);
+}
+
+/* A palette of more than 2^depth colours counts for 2^depth; of a transparent gray, the bits that the depth has. */
+static void what_is_beyond_the_depth_is_cut(void **state)
+{
+    (void)state;
+    for (size_t alphas = 1; alphas <= 3; alphas++) {
+        png_file file = {0};
+        png_begin(&file, 8, 1, 1, 3, 0);
+        png_append_chunk(&file, "PLTE", "abcdefghi", 9);
+        png_append_chunk(&file, "tRNS", "xyz", alphas);
+        png_append_rows(&file, "\0\x5a", 2);
+        png_append_chunk(&file, "IEND", "", 0);
+        expect_as_libpng(&file, alphas == 3);
+        png_file_fini(&file);
+    }
+    for (uint8_t depth = 1; depth <= 8; depth *= 2) {
+        png_file file = {0};
+        png_begin(&file, 1, 2, depth, 0, 0);
+        png_append_chunk(&file, "tRNS", "\xff\xff", 2);
+        png_append_rows(&file, "\0\xff\0\x0f", 4);
+        png_append_chunk(&file, "IEND", "", 0);
+        expect_as_libpng(&file, 0);
+        png_file_fini(&file);
+    }
+}
+
+/* Damage in the image data that is accepted when asked to. */
+static void damage_is_accepted_on_request(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *plan;
+        uint8_t pixels[4];
+    } cases[] = {{"hdxE", {1, 0, 0, 1}}, {"hsE", {1, 0, 0, 0}}, {"hfE", {1, 0, 0, 1}}, {"hgE", {0}}, {"heE", {0}}};
+    mr_decoder *decoder = new_decoder();
+    mr_decode_hints hints = {.struct_size = sizeof hints, .accept_damaged = true};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        png_file file = assemble(cases[i].plan);
+        mr_image image;
+        assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, &hints, &image), 0);
+        assert_int_equal(mr_decoder_warnings(decoder), 1);
+        assert_memory_equal(image.pixels, cases[i].pixels, 4);
+        png_file_fini(&file);
+    }
+    // Before the image data there is nothing to give.
+    png_file file = assemble("hxdE");
+    mr_image image;
+    assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, &hints, &image), MR_ECORRUPT);
+    png_file_fini(&file);
+    mr_decoder_free(decoder);
+}
+
+static void wrong_adler_is_refused_or_accepted(void **state)
+{
+    (void)state;
+    mr_decoder *decoder = new_decoder();
+    mr_decode_hints hints = {.struct_size = sizeof hints, .accept_damaged = true};
+    mr_image image;
+    png_file file = assemble("hdE");
+    file.bytes[png_find(&file, "IEND", 0) - 5] ^= 1; // the last byte of the data, before its checksum
+    png_fix_checksums(&file);
+    assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, NULL, &image), MR_ECORRUPT);
+    assert_non_null(strstr(mr_decoder_detail(decoder), "incorrect data check"));
+    assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, &hints, &image), 0);
+    assert_memory_equal(image.pixels, "\1\0\0\1", 4);
+    png_file_fini(&file);
+    mr_decoder_free(decoder);
+}
+
+static int decode_header(const mr_limits *limits, uint32_t width, uint32_t height, char detail[256])
+{
+    png_file file = {0};
+    mr_decoder *decoder;
+    mr_image image;
+    mr_decoder_options options = {.struct_size = sizeof options, .limits = limits};
+    png_begin(&file, width, height, 8, 2, 0);
+    png_append_rows(&file, "\0\1\2\3", 4);
+    png_append_chunk(&file, "IEND", "", 0);
+    assert_int_equal(mr_decoder_new(&options, &decoder), 0);
+    int result = mr_decoder_decode(decoder, file.bytes, file.nbytes, NULL, &image);
+    snprintf(detail, 256, "%s", mr_decoder_detail(decoder));
+    mr_decoder_free(decoder);
+    png_file_fini(&file);
+    return result;
+}
+
+static void large_headers_cost_an_error(void **state)
+{
+    (void)state;
+    char detail[256];
+    mr_limits none = {sizeof none, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    mr_limits little = {.struct_size = sizeof little, .memory_nbytes = 4096};
+    assert_int_equal(decode_header(NULL, 100000, 100000, detail), MR_ELIMIT);
+    assert_non_null(strstr(detail, "limits.pixels"));
+    assert_int_equal(decode_header(NULL, 16384, 16384, detail), MR_ETRUNCATED);
+    assert_non_null(strstr(detail, "cannot hold 16384 x 16384 pixels"));
+    assert_int_equal(decode_header(&little, 60, 60, detail), MR_ELIMIT);
+    assert_non_null(strstr(detail, "limits.memory_nbytes"));
+    assert_int_not_equal(decode_header(&none, INT32_MAX, INT32_MAX, detail), 0);
+    assert_int_equal(decode_header(NULL, 0, 5, detail), MR_ECORRUPT);
+    assert_int_equal(decode_header(NULL, 5, 0x80000000u, detail), MR_ECORRUPT);
+    assert_string_equal(detail, "damaged PNG: a size of 5 x 2147483648 at byte 16");
+}
+
+/* Each field of IHDR with each value: the combinations of colour type and depth that exist, and no other. */
+static void header_fields(void **state)
+{
+    (void)state;
+    mr_decoder *decoder = new_decoder();
+    size_t good = 0;
+    for (unsigned field = 8; field < 13; field++)
+        for (unsigned type = 0; type < 8; type++)
+            for (unsigned value = 0; value < 256; value++) {
+                png_file file = {0};
+                mr_info info = {.struct_size = sizeof info};
+                png_begin(&file, 1, 1, 8, (uint8_t)type, 0);
+                file.bytes[16 + field] = (uint8_t)value;
+                png_fix_checksums(&file);
+                png_append_chunk(&file, "PLTE", "\0\0\0", 3);
+                png_append_rows(&file, "\0\0\0\0\0\0\0\0\0", 9);
+                mr_image theirs;
+                int result = mr_decoder_info(decoder, file.bytes, file.nbytes, &info);
+                bool taken = png_reference_decode(file.bytes, file.nbytes, &theirs);
+                if (taken)
+                    mr_image_fini(&theirs, NULL);
+                assert_int_equal(result, taken ? 0 : MR_ECORRUPT);
+                good += taken;
+                png_file_fini(&file);
+            }
+    assert_true(good > 15);
+    mr_decoder_free(decoder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_truncation),
+        cmocka_unit_test(truncated_image_data_is_accepted_on_request),
+        cmocka_unit_test(every_changed_byte_is_seen),
+        cmocka_unit_test(changed_bytes_with_right_checksums),
+        cmocka_unit_test(oddities_have_their_words),
+        cmocka_unit_test(what_is_beyond_the_depth_is_cut),
+        cmocka_unit_test(damage_is_accepted_on_request),
+        cmocka_unit_test(wrong_adler_is_refused_or_accepted),
+        cmocka_unit_test(large_headers_cost_an_error),
+        cmocka_unit_test(header_fields),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
