@@ -159,7 +159,7 @@ static void choose_size(const settings *s, uint64_t key, uint32_t *width, uint32
         *height = 500;
     } else if (kind > 6) {
         *width = (uint32_t)dice_between(&d, 320, 640);
-        *height = (uint32_t)dice_between(&d, 240, 520);
+        *height = *width * (uint32_t)dice_between(&d, 60, 110) / 100;
     }
 }
 

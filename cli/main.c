@@ -88,7 +88,8 @@ static int close_stdout(int result)
 int main(int argc, char **argv)
 {
     (void)argc;
-    signal(SIGPIPE, SIG_IGN); /* writes fail instead, and are checked */
-    setlocale(LC_CTYPE, "");  /* for the terminal's encoding; numbers stay as they are in C */
+    signal(SIGPIPE, SIG_IGN); /* writes fail instead, and are checked; so too at the limit of a file's size */
+    signal(SIGXFSZ, SIG_IGN);
+    setlocale(LC_CTYPE, ""); /* for the terminal's encoding; numbers stay as they are in C */
     return close_stdout(run(argv + (argv[0] != NULL)));
 }

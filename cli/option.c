@@ -288,13 +288,11 @@ static int parse_short(const command *c, char ***next, settings *out)
     return EXIT_GOOD;
 }
 
-/* Defaults that are numbers or words stand in the table and nowhere else. */
+/* Defaults stand in the table and nowhere else. "as stored" and the like are no values: zero stays. */
 static void set_initial(const option *o, void *user)
 {
-    if (o->initial != NULL && o->kind != OPTION_FLAG && o->kind != OPTION_TEXT)
-        read_value(o, o->initial, user); /* "as stored" and the like are no values: zero stays */
-    else if (o->initial != NULL && o->kind == OPTION_TEXT)
-        *(const char **)((char *)user + o->offset) = o->initial;
+    if (o->initial != NULL && o->kind != OPTION_FLAG)
+        read_value(o, o->initial, user);
 }
 
 static int check_operands(const command *c, const settings *s, char **operands, size_t count)

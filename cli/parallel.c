@@ -51,10 +51,11 @@ static void draw(const terminal *t, const char *verb, size_t done, size_t count,
 {
     double share = (double)done / (double)count;
     double rate = elapsed > 0 ? (double)done / elapsed : 0;
+    unsigned cells = t->width > 80 ? 24 : t->width > 64 ? t->width - 56 : 8; /* it has to fit on one line */
     fprintf(stderr, "\r%s ", verb);
     fputs(t->utf8 ? "▕" : "[", stderr);
     fputs(style_of(t, STYLE_GREEN), stderr);
-    put_bar(stderr, t->utf8, share, 24);
+    put_bar(stderr, t->utf8, share, cells);
     fputs(style_of(t, STYLE_NONE), stderr);
     fputs(t->utf8 ? "▏" : "]", stderr);
     fprintf(stderr, " %3.0f%%  %zu of %zu", share * 100, done, count);
@@ -69,6 +70,7 @@ static void draw(const terminal *t, const char *verb, size_t done, size_t count,
 static void watch(shared *s, const terminal *t, const char *verb)
 {
     double start = seconds();
+    draw(t, verb, 0, s->count, 0);
     pthread_mutex_lock(&s->lock);
     while (s->working != 0) {
         struct timespec until;
@@ -84,6 +86,7 @@ static void watch(shared *s, const terminal *t, const char *verb)
         pthread_mutex_lock(&s->lock);
     }
     pthread_mutex_unlock(&s->lock);
+    draw(t, verb, s->count, s->count, seconds() - start);
     fputs("\r\033[K", stderr);
 }
 

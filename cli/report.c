@@ -47,7 +47,7 @@ static void put_row(const terminal *t, const char *name, const tally *row, const
 static void put_table(const terminal *t, const report *r)
 {
     printf("  %s%-6s %7s %10s %8s %10s %10s %9s  %s%s\n", style_of(t, STYLE_BOLD), "form", "images", "stored MB",
-           "Mpixel", "MB/s core", "img/s core", "ms core", "share of core time", style_of(t, STYLE_NONE));
+           "Mpixel", "MB/s/core", "img/s/core", "ms/image", "share of core time", style_of(t, STYLE_NONE));
     unsigned rows = 0;
     for (int form = 1; form < FORM_COUNT; form++)
         if (r->forms[form].images != 0) {

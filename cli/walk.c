@@ -52,7 +52,7 @@ static char *join(const char *folder, const char *name)
     memcpy(path, folder, length);
     if (slash)
         path[length++] = '/';
-    strcpy(path + length, name);
+    memcpy(path + length, name, strlen(name) + 1);
     return path;
 }
 

@@ -1,7 +1,7 @@
 # How everything here is compiled. -ffp-contract=off: the same bytes on every processor is a promise of the house.
 add_library(millrace_flags INTERFACE)
 target_compile_options(millrace_flags INTERFACE -ffp-contract=off
-  -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wcast-align -Wwrite-strings)
+  -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wwrite-strings)
 if(MILLRACE_WERROR)
   target_compile_options(millrace_flags INTERFACE -Werror)
 endif()

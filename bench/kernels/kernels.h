@@ -13,7 +13,7 @@
 
 #include "cpu/cpu.h"
 
-enum { KERNEL_INPUTS = 3, KERNEL_OUTPUTS = 2, KERNEL_LIST_MAX = 64 };
+enum { KERNEL_INPUTS = 5, KERNEL_OUTPUTS = 4, KERNEL_LIST_MAX = 64 };
 
 /* Any kernel; cast back by its `call`. */
 typedef void kernel_function(void);

@@ -11,7 +11,12 @@ static void call_row(kernel_function *function, uint8_t *const out[], const uint
 
 static void call_pair(kernel_function *function, uint8_t *const out[], const uint8_t *const in[], size_t nbytes)
 {
-    ((mr__unfilter_pair *)function)(out, in, in[2], nbytes);
+    ((mr__unfilter_rows *)function)(out, in, in[2], nbytes);
+}
+
+static void call_quad(kernel_function *function, uint8_t *const out[], const uint8_t *const in[], size_t nbytes)
+{
+    ((mr__unfilter_rows *)function)(out, in, in[4], nbytes);
 }
 
 static kernel row(const char *name, size_t pixel, mr__unfilter_row *function)
@@ -21,9 +26,10 @@ static kernel row(const char *name, size_t pixel, mr__unfilter_row *function)
     return k;
 }
 
-static kernel pair(const char *name, size_t pixel, mr__unfilter_pair *function)
+static kernel rows(const char *name, size_t pixel, mr__unfilter_rows *function, size_t count)
 {
-    kernel k = {.function = (kernel_function *)function, .call = call_pair, .unit = pixel, .inputs = 3, .outputs = 2};
+    kernel k = {.function = (kernel_function *)function, .unit = pixel, .inputs = count + 1, .outputs = count};
+    k.call = count == 2 ? call_pair : call_quad;
     snprintf(k.name, sizeof k.name, "png_%s%zu", name, pixel);
     return k;
 }
@@ -40,7 +46,8 @@ static size_t list(mr__cpu_flags cpu, kernel k[KERNEL_LIST_MAX])
         k[n++] = row("sub", pixel, table.sub[pixel]);
         k[n++] = row("average", pixel, table.average[pixel]);
         k[n++] = row("paeth", pixel, table.paeth[pixel]);
-        k[n++] = pair("paeth_pair", pixel, table.paeth_pair[pixel]);
+        k[n++] = rows("paeth_pair", pixel, table.paeth_pair[pixel], 2);
+        k[n++] = rows("paeth_quad", pixel, table.paeth_quad[pixel], 4);
     }
     return n;
 }

@@ -72,12 +72,16 @@ static void read_position(char *line, hierarchy *v1, hierarchy *v2)
     const char *id = strsep(&line, ":");
     const char *controllers = strsep(&line, ":");
     const char *path = line;
-    if (controllers == NULL || path == NULL || path[0] != '/' || strlen(path) >= PATH_MAX)
+    if (controllers == NULL || path == NULL || path[0] != '/')
         return;
+    hierarchy *h = NULL;
     if (strcmp(id, "0") == 0 && controllers[0] == '\0')
-        strcpy(v2->path, path);
+        h = v2;
     else if (list_has(controllers, "cpu"))
-        strcpy(v1->path, path);
+        h = v1;
+    size_t nbytes = strlen(path) + 1;
+    if (h != NULL && nbytes <= sizeof h->path)
+        memcpy(h->path, path, nbytes);
 }
 
 /* mountinfo writes a space as \040, and so on. */

@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 _Static_assert(sizeof(XXH3_state_t) <= sizeof(mr__hasher), "mr__hasher has to hold xxHash's state");
+_Static_assert(_Alignof(XXH3_state_t) <= _Alignof(mr__hasher), "and to be aligned like it");
 
 uint64_t mr__hash(const void *bytes, size_t nbytes)
 {

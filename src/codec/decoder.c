@@ -67,6 +67,13 @@ static int refuse_null(mr_decoder *d, const char *name)
     return mr__fail(&d->handle.detail, MR_EARGUMENT, "%s is NULL", name);
 }
 
+/* What the plan counts on, whatever a codec does. */
+static bool is_possible(const mr_info *info)
+{
+    return info->width >= 1 && info->height >= 1 && info->channels >= 1 && info->channels <= 4 &&
+           (info->depth == 8 || info->depth == 16) && info->orientation >= 1 && info->orientation <= 8;
+}
+
 /* What every call on stored bytes begins with: find the codec, get its state ready, parse the header. */
 static int begin(mr_decoder *d, mr__call *call, const void *bytes, size_t nbytes, const mr__codec **codec,
                  mr_info *info)
@@ -87,7 +94,10 @@ static int begin(mr_decoder *d, mr__call *call, const void *bytes, size_t nbytes
     if (result != 0)
         return result;
     *info = (mr_info){.struct_size = sizeof *info, .form = (*codec)->form, .orientation = 1, .frames = 1};
-    return (*codec)->info(call, info);
+    result = (*codec)->info(call, info);
+    if (result == 0 && !is_possible(info))
+        result = mr__call_fail(call, MR_EINTERNAL, "the %s codec read a header that cannot be", (*codec)->name);
+    return result;
 }
 
 /* What every call ends with. */
@@ -147,17 +157,23 @@ static int place(mr__call *call, mr_image *shape, mr__buffer *buffer)
 static int run_stage(mr__call *call, const mr__codec *codec, const mr__plan *plan, mr__stage_kind kind,
                      const mr_image *from, const mr_image *to)
 {
+    int result = MR_EINTERNAL;
     switch (kind) {
     case MR__STAGE_DECODE:
         return codec->decode(call, &plan->request, to);
     case MR__STAGE_REDUCE:
-        return mr_image_reduce(from, plan->reduce, to);
+        result = mr_image_reduce(from, plan->reduce, to);
+        break;
     case MR__STAGE_CONVERT:
-        return mr_image_convert(from, to);
+        result = mr_image_convert(from, to);
+        break;
     case MR__STAGE_ORIENT:
-        return mr_image_orient(from, plan->orientation, to);
+        result = mr_image_orient(from, plan->orientation, to);
+        break;
     }
-    return MR_EINTERNAL;
+    if (result != 0) // the plan fits them to each other
+        result = mr__call_fail(call, MR_EINTERNAL, "a stage after the %s decoder did not fit", codec->name);
+    return result;
 }
 
 /* Runs the stages, each into the next buffer in turn, the last into `to`. */

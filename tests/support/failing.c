@@ -24,6 +24,7 @@ static struct {
     pthread_mutex_t mutex;
     bool armed, for_ever;
     size_t nth;
+    size_t nth_thread; /* how many more until the refused one; 0: none */
     failing_counts counts;
     entry table[TABLE_SIZE];
 } harness = {.mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -69,6 +70,23 @@ bool failing_refuses(void)
         refuse = harness.nth != 0 && (number == harness.nth || (harness.for_ever && number > harness.nth));
         harness.counts.refused += refuse;
     }
+    pthread_mutex_unlock(&harness.mutex);
+    return refuse;
+}
+
+void failing_threads(size_t nth)
+{
+    pthread_mutex_lock(&harness.mutex);
+    harness.nth_thread = nth;
+    pthread_mutex_unlock(&harness.mutex);
+}
+
+bool failing_refuses_thread(void)
+{
+    pthread_mutex_lock(&harness.mutex);
+    bool refuse = harness.nth_thread == 1;
+    if (harness.nth_thread != 0)
+        harness.nth_thread--;
     pthread_mutex_unlock(&harness.mutex);
     return refuse;
 }

@@ -49,9 +49,13 @@ failing_counts failing_now(void);
 /* Hooks that take part; without failing_begin they are a plain heap. */
 mr_hooks failing_hooks(void);
 
+/* Refuses the nth thread from now on, once; 0: none. Only where the linker wraps: test_failing_NAME.c. */
+void failing_threads(size_t nth);
+
 /* Used by failing_wrap.c alone. */
 typedef enum failing_owner { FAILING_NOBODY, FAILING_HOOKS, FAILING_LIBRARY } failing_owner;
 bool failing_refuses(void);
+bool failing_refuses_thread(void);
 void failing_add(void *block, size_t nbytes, failing_owner owner);
 bool failing_remove(void *block, failing_owner owner, size_t *nbytes);
 

@@ -6,17 +6,20 @@
 #include "failing.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stddef.h>
 
 void *__real_malloc(size_t nbytes);
 void *__real_calloc(size_t count, size_t nbytes);
 void *__real_realloc(void *block, size_t nbytes);
 void __real_free(void *block);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *arg);
 
 void *__wrap_malloc(size_t nbytes);
 void *__wrap_calloc(size_t count, size_t nbytes);
 void *__wrap_realloc(void *block, size_t nbytes);
 void __wrap_free(void *block);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *arg);
 
 static void *refuse(void)
 {
@@ -65,4 +68,9 @@ void __wrap_free(void *block)
     if (block != NULL)
         failing_remove(block, FAILING_LIBRARY, &nbytes);
     __real_free(block);
+}
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *arg)
+{
+    return failing_refuses_thread() ? EAGAIN : __real_pthread_create(thread, attributes, run, arg);
 }

@@ -80,8 +80,35 @@ static void encoding(void **state)
     mr_image_fini(&image, NULL);
 }
 
+/* Neither through the hooks nor by malloc inside libjpeg, where that is a static library. */
+static void second_decode_allocates_nothing(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        plain_recipe r = {.width = 300, .height = 200, .space = PLAIN_YCC, .factors = {0x22}, .progressive = i == 1};
+        plain_bytes file = plain_encode(&r);
+        mr_hooks hooks = failing_hooks();
+        mr_decoder_options o = {.struct_size = sizeof o, .hooks = &hooks};
+        mr_decoder *d;
+        mr_image out;
+        failing_begin(0, false);
+        assert_int_equal(mr_decoder_new(&o, &d), 0);
+        assert_int_equal(mr_decoder_decode(d, file.bytes, file.nbytes, NULL, &out), 0);
+        size_t before = failing_now().attempts;
+        assert_int_equal(mr_decoder_decode(d, file.bytes, file.nbytes, NULL, &out), 0);
+        assert_int_equal(failing_now().attempts, before);
+        mr_decoder_free(d);
+        assert_int_equal(failing_end().live_blocks, 0);
+        free(file.bytes);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(decoding), cmocka_unit_test(encoding)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(decoding),
+        cmocka_unit_test(encoding),
+        cmocka_unit_test(second_decode_allocates_nothing),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

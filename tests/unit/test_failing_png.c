@@ -55,7 +55,9 @@ static void decoding(void **state)
 static int encode(const mr_hooks *hooks, void *arg)
 {
     mr_encoder_options options = {.struct_size = sizeof options, .hooks = hooks};
-    mr_encode_options how = {.struct_size = sizeof how, .form = MR_FORM_PNG, .icc = "profile", .icc_nbytes = 7};
+    static const uint8_t profile[128] = {0, 0, 0, 128};
+    mr_encode_options how = {
+        .struct_size = sizeof how, .form = MR_FORM_PNG, .icc = profile, .icc_nbytes = sizeof profile};
     mr_encoder *encoder = NULL;
     const void *bytes;
     size_t nbytes;

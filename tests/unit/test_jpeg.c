@@ -236,6 +236,28 @@ static plain_bytes with_segment(const plain_bytes *file, uint8_t marker, const v
     return longer;
 }
 
+/* JFIF's marker goes before Adobe's, and that before the components' names; of two EXIF segments the first counts. */
+static void first_things_first(void **state)
+{
+    (void)state;
+    plain_recipe r = {.width = 20, .height = 10, .space = PLAIN_RGB};
+    plain_bytes rgb = plain_encode(&r); // which libjpeg writes with Adobe's marker and without JFIF's
+    static const char jfif[14] = "JFIF\0\1\1\0\0\1\0\1";
+    plain_bytes both = with_segment(&rgb, 0xe0, jfif, sizeof jfif);
+    plain_bytes one = with_segment(&rgb, 0xe1, "Exif\0\0II*\0\x08\0\0\0\1\0\x12\1\3\0\1\0\0\0\6\0\0\0", 28);
+    plain_bytes two = with_segment(&one, 0xe1, "Exif\0\0II*\0\x08\0\0\0\1\0\x12\1\3\0\1\0\0\0\3\0\0\0", 28);
+    assert_int_equal(info_of(&rgb).color, MR_COLOR_RGB);
+    assert_int_equal(info_of(&both).color, MR_COLOR_YCBCR);
+    assert_int_equal(info_of(&one).orientation, 6);
+    assert_int_equal(info_of(&two).orientation, 3);
+    mr_image ours, plain;
+    assert_int_equal(mr_decoder_decode(decoder, both.bytes, both.nbytes, NULL, &ours), 0);
+    assert_int_equal(plain_decode(both.bytes, both.nbytes, 1, 3, &plain), 0);
+    assert_true(plain_same(&plain, 0, 0, &ours));
+    mr_image_fini(&plain, NULL);
+    free(rgb.bytes), free(both.bytes), free(one.bytes), free(two.bytes);
+}
+
 static void check_icc(const plain_bytes *file, int code, const char *profile)
 {
     const void *icc = "";
@@ -441,6 +463,7 @@ int main(void)
         cmocka_unit_test(fractional_sampling_is_refused),
         cmocka_unit_test(cmyk_as_pillow_gives_it),
         cmocka_unit_test(gray_of_color),
+        cmocka_unit_test(first_things_first),
         cmocka_unit_test(icc_pieces),
         cmocka_unit_test(imagenet_oddities),
         cmocka_unit_test(tables_do_not_linger),

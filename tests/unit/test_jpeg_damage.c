@@ -181,6 +181,22 @@ static void bad_huffman_code(void **state)
     free(file.bytes);
 }
 
+static void wrong_restart_marker(void **state)
+{
+    (void)state;
+    plain_bytes file = plain_encode(&small[1]);
+    size_t at = scan_start(&file);
+    while (file.bytes[at] != 0xff || file.bytes[at + 1] != 0xd0)
+        at++;
+    file.bytes[at + 1] = 0xd3;
+    mr_image out;
+    assert_int_equal(decode(&file, &strict, &out), MR_ECORRUPT);
+    assert_non_null(
+        strstr(mr_decoder_detail(decoder), "damaged JPEG: a restart marker is missing or wrong, near byte "));
+    check_tolerant(&file, true);
+    free(file.bytes);
+}
+
 /* Regions of damaged data are parts of the whole, too. */
 static void regions_of_damaged_data(void **state)
 {
@@ -297,6 +313,7 @@ int main(void)
         cmocka_unit_test(every_byte_mutated),
         cmocka_unit_test(random_damage_in_larger_files),
         cmocka_unit_test(bad_huffman_code),
+        cmocka_unit_test(wrong_restart_marker),
         cmocka_unit_test(regions_of_damaged_data),
         cmocka_unit_test(harmless_oddities),
         cmocka_unit_test(no_end_marker_after_many_scans),

@@ -171,80 +171,61 @@ static void changed_bytes_with_right_checksums(void **state)
     mr_decoder_free(decoder);
 }
 
-/* A file of 2 x 2 gray pixels, put together from the letters of a plan. */
+/* The pieces of a file of 2 x 2 pixels, each with a letter. "rows" stands for an IDAT of compressed rows. */
+static const struct piece {
+    char letter;
+    const char *type;
+    const char *bytes;
+    size_t nbytes;
+} pieces[] = {
+    {'H', "IHDR", "\0\0\0\2\0\0\0\2\x8\0\0\0", 13}, // again
+    {'P', "PLTE", "\1\2\3\4\5\6", 6},
+    {'4', "PLTE", "\1\2\3\4", 4},
+    {'0', "PLTE", "", 0},
+    {'t', "tRNS", "\0\1", 2},
+    {'T', "tRNS", "\0\1\2", 3}, // fits nothing
+    {'d', "rows", "\0\1\0\0\0\1", 6},
+    {'o', "rows", "\0\1\0\0\2\1", 6},       // an index beyond two colours
+    {'s', "rows", "\0\1\0\0\0", 5},         // short
+    {'l', "rows", "\0\1\0\0\0\1\0\0\0", 9}, // long
+    {'f', "rows", "\0\1\0\5\0\1", 6},       // an unknown filter
+    {'e', "IDAT", "", 0},
+    {'g', "IDAT", "garbage!", 8},
+    {'a', "abCd", "xyz", 3}, // unknown and ancillary
+    {'C', "ABCD", "xyz", 3}, // unknown and critical
+    {'E', "IEND", "", 0},
+};
+
+static void append_piece(png_file *file, char letter)
+{
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        const struct piece *p = &pieces[i];
+        if (p->letter == letter && strcmp(p->type, "rows") == 0)
+            png_append_rows(file, p->bytes, p->nbytes);
+        else if (p->letter == letter)
+            png_append_chunk(file, p->type, p->bytes, p->nbytes);
+    }
+}
+
+/* Puts a file together; besides the pieces there are h and p, the headers of a gray and of a palette image. */
 static png_file assemble(const char *plan)
 {
+    static const uint8_t many[3 * 257];
     png_file file = {0};
-    uint8_t many[3 * 257] = {0};
     for (const char *p = plan; *p != '\0'; p++) {
-        switch (*p) {
-        case 'h': // header
-            png_begin(&file, 2, 2, 8, 0, 0);
-            break;
-        case 'p': // header of a palette image
-            png_begin(&file, 2, 2, 8, 3, 0);
-            break;
-        case 'H': // IHDR again
-            png_append_chunk(&file, "IHDR", "\0\0\0\2\0\0\0\2\x8\0\0\0", 13);
-            break;
-        case 'P': // a palette of two colours
-            png_append_chunk(&file, "PLTE", "\1\2\3\4\5\6", 6);
-            break;
-        case '4': // a palette of four bytes
-            png_append_chunk(&file, "PLTE", many, 4);
-            break;
-        case '7': // one of 257 colours
+        if (*p == 'h' || *p == 'p')
+            png_begin(&file, 2, 2, 8, *p == 'h' ? 0 : 3, 0);
+        else if (*p == '7') // 257 colours
             png_append_chunk(&file, "PLTE", many, sizeof many);
-            break;
-        case '0': // an empty one
-            png_append_chunk(&file, "PLTE", many, 0);
-            break;
-        case 't': // a transparent gray
-            png_append_chunk(&file, "tRNS", "\0\1", 2);
-            break;
-        case 'T': // a tRNS that fits nothing
-            png_append_chunk(&file, "tRNS", "\0\1\2", 3);
-            break;
-        case 'd': // image data: 1 0 / 0 1, indices into two colours as well
-            png_append_rows(&file, "\0\1\0\0\0\1", 6);
-            break;
-        case 'o': // image data with an index out of range
-            png_append_rows(&file, "\0\1\0\0\2\1", 6);
-            break;
-        case 's': // short data
-            png_append_rows(&file, "\0\1\0\0\0", 5);
-            break;
-        case 'l': // long data
-            png_append_rows(&file, "\0\1\0\0\0\1\0\0\0", 9);
-            break;
-        case 'f': // an unknown filter
-            png_append_rows(&file, "\0\1\0\5\0\1", 6);
-            break;
-        case 'e': // an empty IDAT
-            png_append_chunk(&file, "IDAT", "", 0);
-            break;
-        case 'g': // garbage in an IDAT
-            png_append_chunk(&file, "IDAT", "garbage!", 8);
-            break;
-        case 'a': // an unknown ancillary chunk
-            png_append_chunk(&file, "abCd", "xyz", 3);
-            break;
-        case 'C': // an unknown critical one
-            png_append_chunk(&file, "ABCD", "xyz", 3);
-            break;
-        case 'A': // Apple's
+        else if (*p == 'x') // break the checksum of the chunk before
+            file.bytes[file.nbytes - 1] ^= 1;
+        else if (*p == '?') // no chunk
+            png_append(&file, "????????????????", 16);
+        else if (*p == 'A') { // Apple's
             png_append(&file, "\x89PNG\r\n\x1a\n", 8);
             png_append_chunk(&file, "CgBI", "\x50\0\x20\6", 4);
-            break;
-        case 'x': // break the checksum of the chunk before
-            file.bytes[file.nbytes - 1] ^= 1;
-            break;
-        case 'E':
-            png_append_chunk(&file, "IEND", "", 0);
-            break;
-        default: // bytes that are no chunk
-            png_append(&file, "????????????????", 16);
-        }
+        } else
+            append_piece(&file, *p);
     }
     return file;
 }

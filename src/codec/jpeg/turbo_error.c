@@ -22,14 +22,18 @@ static const rule rules[] = {
     {JWRN_EXTRANEOUS_DATA, HARMLESS, NULL},
     {JWRN_JFIF_MAJOR, HARMLESS, NULL},
     {JWRN_NOT_SEQUENTIAL, HARMLESS, NULL}, // the parameters that are wrong are not used
+#if JPEG_LIB_VERSION >= 70 || defined(D_ARITH_CODING_SUPPORTED)
     {JWRN_ARITH_BAD_CODE, MR_ECORRUPT, "a bad arithmetic code"},
+#endif
     {JWRN_BOGUS_PROGRESSION, MR_ECORRUPT, "the scans of a progressive image do not fit together"},
     {JWRN_HIT_MARKER, MR_ECORRUPT, "a marker where image data should be"},
     {JWRN_HUFF_BAD_CODE, MR_ECORRUPT, "a bad Huffman code"},
     {JWRN_MUST_RESYNC, MR_ECORRUPT, "a restart marker is missing or wrong"},
     /* Errors of libjpeg. */
     {JERR_OUT_OF_MEMORY, MR_ENOMEM, NULL},
+#if JPEG_LIB_VERSION < 70
     {JERR_ARITH_NOTIMPL, MR_EUNSUPPORTED, "arithmetic coding"},
+#endif
     {JERR_BAD_PRECISION, MR_EUNSUPPORTED, NULL},
     {JERR_CCIR601_NOTIMPL, MR_EUNSUPPORTED, NULL},
     {JERR_COMPONENT_COUNT, MR_EUNSUPPORTED, NULL},

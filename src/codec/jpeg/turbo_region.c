@@ -7,7 +7,7 @@
  * weighs each sample with its neighbours) is wrong in the first column of the crop and in the last. One column more on
  * each side mends that; it costs nothing unless it begins another MCU.
  *
- * What does not work in libjpeg-turbo 2.1 and 3.0, where whole rows are decoded instead:
+ * What does not work in libjpeg-turbo 2.1.5, so that whole rows are decoded instead:
  * 1. A reduced component that is scaled up by its transform, but not all the way: 4:1:0 at half size, for example. The
  *    crop computes its width as if it were not scaled up, so half of the row is left out.
  * 2. Block smoothing, which libjpeg does where a progressive file ends before its coefficients are exact: it looks two

@@ -67,10 +67,10 @@ void mr__png_decode_adam7(const mr__png_state *state, const mr__pass pass[7], co
     for (size_t i = 0; i < 7; i++) {
         const uint8_t *above = ring->zeros;
         for (uint32_t y = 0; y < pass[i].height; y++) {
-            uint8_t *const target[2] = {ring->rows + y % 2 * ring->pitch, NULL};
-            mr__pass_undo(&pass[i], &state->unfilter, y, target, above, pass[i].pitch - 1);
-            place_row(&grids[i], target[0], pass[i].width, grids[i].y + y * grids[i].dy, expand, region, to);
-            above = target[0];
+            uint8_t *const target = ring->rows + y % 2 * ring->pitch;
+            mr__pass_undo(&pass[i], &state->unfilter, y, 1, &target, above, pass[i].pitch - 1);
+            place_row(&grids[i], target, pass[i].width, grids[i].y + y * grids[i].dy, expand, region, to);
+            above = target;
         }
     }
 }

@@ -8,7 +8,10 @@
 
 enum { FILTER_NONE = 0, FILTER_SUB = 1, FILTER_UP = 2, FILTER_AVERAGE = 3, FILTER_PAETH = 4, FILTER_COUNT = 5 };
 
-enum { RING_ROWS = 4, DECOMPRESSOR_NBYTES = 16 << 10 /* about what libdeflate allocates */ };
+enum {
+    RING_ROWS = 8 /* those undone at once, and the one above */,
+    DECOMPRESSOR_NBYTES = 16 << 10 /* about what libdeflate allocates */
+};
 
 static uint8_t filter_of(const mr__pass *pass, uint32_t y)
 {
@@ -20,13 +23,30 @@ static const uint8_t *row_of(const mr__pass *pass, uint32_t y)
     return pass->raw + (size_t)y * pass->pitch + 1;
 }
 
-void mr__pass_undo(const mr__pass *pass, const mr__unfilter *kernels, uint32_t y, uint8_t *const to[2],
+uint32_t mr__pass_count(const mr__pass *pass, uint32_t y, uint32_t end)
+{
+    uint32_t run = 0;
+    while (run < MR__UNFILTER_ROWS_MAX && run < end - y && filter_of(pass, y + run) == FILTER_PAETH)
+        run++;
+    return run == 4 ? 4 : run >= 2 ? 2 : 1;
+}
+
+static void undo_paeth(const mr__pass *pass, const mr__unfilter *kernels, uint32_t y, uint32_t count,
+                       uint8_t *const to[], const uint8_t *above, size_t used)
+{
+    const uint8_t *from[MR__UNFILTER_ROWS_MAX];
+    for (uint32_t i = 0; i < count; i++)
+        from[i] = row_of(pass, y + i);
+    mr__unfilter_rows *const *kernel = count == 4 ? kernels->paeth_quad : kernels->paeth_pair;
+    kernel[pass->pixel](to, from, above, used);
+}
+
+void mr__pass_undo(const mr__pass *pass, const mr__unfilter *kernels, uint32_t y, uint32_t count, uint8_t *const to[],
                    const uint8_t *above, size_t used)
 {
     const uint8_t *from = row_of(pass, y);
-    if (to[1] != NULL) {
-        const uint8_t *const rows[2] = {from, row_of(pass, y + 1)};
-        kernels->paeth_pair[pass->pixel](to, rows, above, used);
+    if (count > 1) {
+        undo_paeth(pass, kernels, y, count, to, above, used);
         return;
     }
     switch (filter_of(pass, y)) {
@@ -62,20 +82,19 @@ void mr__png_decode_plain(const mr__png_state *state, const mr__pass *pass, cons
     bool direct = expand->plain && region.x == 0;
     uint32_t end = region.y + region.height;
     const uint8_t *above = ring->zeros;
-    for (uint32_t y = first_row(pass, region.y); y < end;) {
-        bool pair = y + 1 < end && filter_of(pass, y) == FILTER_PAETH && filter_of(pass, y + 1) == FILTER_PAETH;
-        uint8_t *target[2] = {NULL, NULL}, *pixels[2] = {NULL, NULL};
-        for (uint32_t i = 0; i < 1u + pair; i++) {
-            if (y + i >= region.y)
-                pixels[i] = (uint8_t *)to->pixels + (ptrdiff_t)(y + i - region.y) * to->stride;
-            target[i] = direct && pixels[i] != NULL ? pixels[i] : ring->rows + (y + i) % RING_ROWS * ring->pitch;
+    for (uint32_t y = first_row(pass, region.y), count; y < end; y += count) {
+        uint8_t *target[MR__UNFILTER_ROWS_MAX], *pixels[MR__UNFILTER_ROWS_MAX];
+        count = mr__pass_count(pass, y, end);
+        for (uint32_t i = 0; i < count; i++) {
+            bool wanted = y + i >= region.y;
+            pixels[i] = wanted ? (uint8_t *)to->pixels + (ptrdiff_t)(y + i - region.y) * to->stride : NULL;
+            target[i] = direct && wanted ? pixels[i] : ring->rows + (y + i) % RING_ROWS * ring->pitch;
         }
-        mr__pass_undo(pass, &state->unfilter, y, target, above, used);
-        for (uint32_t i = 0; i < 1u + pair; i++)
+        mr__pass_undo(pass, &state->unfilter, y, count, target, above, used);
+        for (uint32_t i = 0; i < count; i++)
             if (pixels[i] != NULL && pixels[i] != target[i])
                 mr__expand_row(expand, pixels[i], target[i], region.x, region.width);
-        above = target[pair];
-        y += 1u + pair;
+        above = target[count - 1];
     }
 }
 

@@ -36,11 +36,14 @@ typedef struct mr__pass {
 /* The size of the image's rows and passes, 7 or 1; false when it does not fit the address space. */
 bool mr__png_passes(const mr__png *png, mr__pass pass[7], size_t *count, size_t *raw_nbytes);
 
-/* Undoes one row's filter, or with `to[1]` two rows', the first `used` bytes of each. */
-void mr__pass_undo(const mr__pass *pass, const mr__unfilter *kernels, uint32_t y, uint8_t *const to[2],
+/* How many rows from y on can be undone at once: 1, 2 or 4. */
+uint32_t mr__pass_count(const mr__pass *pass, uint32_t y, uint32_t end);
+
+/* Undoes the filters of that many rows, the first `used` bytes of each. */
+void mr__pass_undo(const mr__pass *pass, const mr__unfilter *kernels, uint32_t y, uint32_t count, uint8_t *const to[],
                    const uint8_t *above, size_t used);
 
-/* The rows that decode keeps: 4 to undo into, in turn, and one of zeros, each `pitch` bytes. */
+/* The rows that decode keeps: some to undo into, in turn, and one of zeros, each `pitch` bytes. */
 typedef struct mr__ring {
     uint8_t *rows;
     const uint8_t *zeros;

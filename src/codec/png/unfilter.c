@@ -56,6 +56,14 @@ static inline __attribute__((always_inline)) void paeth_row(uint8_t *to, const u
         }
 }
 
+static inline __attribute__((always_inline)) void paeth_rows(uint8_t *const to[], const uint8_t *const from[],
+                                                             const uint8_t *above, size_t nbytes, size_t pixel,
+                                                             size_t rows)
+{
+    for (size_t i = 0; i < rows; i++)
+        paeth_row(to[i], from[i], i == 0 ? above : to[i - 1], nbytes, pixel);
+}
+
 #define KERNELS(pixel)                                                                                                 \
     static void sub##pixel##_u8_c(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t nbytes)               \
     {                                                                                                                  \
@@ -70,11 +78,15 @@ static inline __attribute__((always_inline)) void paeth_row(uint8_t *to, const u
     {                                                                                                                  \
         paeth_row(to, from, above, nbytes, pixel);                                                                     \
     }                                                                                                                  \
-    static void paeth_pair##pixel##_u8_c(uint8_t *const to[2], const uint8_t *const from[2], const uint8_t *above,     \
+    static void paeth_pair##pixel##_u8_c(uint8_t *const to[], const uint8_t *const from[], const uint8_t *above,       \
                                          size_t nbytes)                                                                \
     {                                                                                                                  \
-        paeth_row(to[0], from[0], above, nbytes, pixel);                                                               \
-        paeth_row(to[1], from[1], to[0], nbytes, pixel);                                                               \
+        paeth_rows(to, from, above, nbytes, pixel, 2);                                                                 \
+    }                                                                                                                  \
+    static void paeth_quad##pixel##_u8_c(uint8_t *const to[], const uint8_t *const from[], const uint8_t *above,       \
+                                         size_t nbytes)                                                                \
+    {                                                                                                                  \
+        paeth_rows(to, from, above, nbytes, pixel, 4);                                                                 \
     }
 KERNELS(1)
 KERNELS(2)
@@ -87,7 +99,8 @@ KERNELS(8)
     (table)->sub[pixel] = sub##pixel##_u8_c;                                                                           \
     (table)->average[pixel] = average##pixel##_u8_c;                                                                   \
     (table)->paeth[pixel] = paeth##pixel##_u8_c;                                                                       \
-    (table)->paeth_pair[pixel] = paeth_pair##pixel##_u8_c
+    (table)->paeth_pair[pixel] = paeth_pair##pixel##_u8_c;                                                             \
+    (table)->paeth_quad[pixel] = paeth_quad##pixel##_u8_c
 
 void mr__unfilter_init_c(mr__unfilter *table)
 {

@@ -16,11 +16,13 @@
 typedef void mr__unfilter_row(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t nbytes);
 
 /*
- * Two rows, the second below the first: from[0] to to[0], then from[1] to to[1] with to[0] as the row above it. A pixel
- * waits for the one on its left, so that one row alone keeps a processor idle; two rows, one pixel or two apart, do
- * not wait for each other.
+ * Two rows or four, each below the one before: from[0] to to[0], then from[1] to to[1] with to[0] as the row above it,
+ * and so on. A pixel waits for the one on its left, so that one row alone keeps a processor idle; rows that follow each
+ * other two pixels apart do not wait for each other.
  */
-typedef void mr__unfilter_pair(uint8_t *const to[2], const uint8_t *const from[2], const uint8_t *above, size_t nbytes);
+typedef void mr__unfilter_rows(uint8_t *const to[], const uint8_t *const from[], const uint8_t *above, size_t nbytes);
+
+#define MR__UNFILTER_ROWS_MAX 4
 
 /* By bytes of a pixel: 1, 2, 3, 4, 6, 8 are filled, as PNG has no other. */
 typedef struct mr__unfilter {
@@ -28,7 +30,8 @@ typedef struct mr__unfilter {
     mr__unfilter_row *sub[MR__PNG_PIXEL_MAX + 1];
     mr__unfilter_row *average[MR__PNG_PIXEL_MAX + 1];
     mr__unfilter_row *paeth[MR__PNG_PIXEL_MAX + 1];
-    mr__unfilter_pair *paeth_pair[MR__PNG_PIXEL_MAX + 1];
+    mr__unfilter_rows *paeth_pair[MR__PNG_PIXEL_MAX + 1];
+    mr__unfilter_rows *paeth_quad[MR__PNG_PIXEL_MAX + 1];
 } mr__unfilter;
 
 void mr__unfilter_init(mr__unfilter *table, mr__cpu_flags cpu);
@@ -36,6 +39,7 @@ void mr__unfilter_init(mr__unfilter *table, mr__cpu_flags cpu);
 /* What mr__unfilter_init is made of: the portable kernels, then each processor's over them. */
 void mr__unfilter_init_c(mr__unfilter *table);
 void mr__unfilter_init_x86(mr__unfilter *table, mr__cpu_flags cpu);
+void mr__unfilter_init_avx2(mr__unfilter *table, mr__cpu_flags cpu);
 void mr__unfilter_init_neon(mr__unfilter *table, mr__cpu_flags cpu);
 
 #endif

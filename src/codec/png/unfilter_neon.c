@@ -100,7 +100,7 @@ INLINE uint8x8_t join(uint8x8_t low, uint8x8_t high)
 }
 
 /* `upper` and `lower` are the sizes to move each row's pixel as; 0 where the row has none (yet, or any more). */
-INLINE void pair_step(pair *p, uint8_t *const to[2], const uint8_t *const from[2], const uint8_t *above, size_t i,
+INLINE void pair_step(pair *p, uint8_t *const to[], const uint8_t *const from[], const uint8_t *above, size_t i,
                       size_t pixel, size_t upper, size_t lower)
 {
     size_t j = i - 2 * pixel;
@@ -118,7 +118,7 @@ INLINE void pair_step(pair *p, uint8_t *const to[2], const uint8_t *const from[2
         store(to[1] + j, vreinterpret_u8_u64(vshr_n_u64(vreinterpret_u64_u8(a), 32)), lower);
 }
 
-INLINE void paeth_two_rows(uint8_t *const to[2], const uint8_t *const from[2], const uint8_t *above, size_t nbytes,
+INLINE void paeth_two_rows(uint8_t *const to[], const uint8_t *const from[], const uint8_t *above, size_t nbytes,
                            size_t pixel)
 {
     if (pixel > 4 || nbytes < 4 * pixel) {
@@ -151,10 +151,16 @@ INLINE void paeth_two_rows(uint8_t *const to[2], const uint8_t *const from[2], c
     {                                                                                                                  \
         paeth_row(to, from, above, nbytes, pixel);                                                                     \
     }                                                                                                                  \
-    static void paeth_pair##pixel##_u8_neon(uint8_t *const to[2], const uint8_t *const from[2], const uint8_t *above,  \
+    static void paeth_pair##pixel##_u8_neon(uint8_t *const to[], const uint8_t *const from[], const uint8_t *above,    \
                                             size_t nbytes)                                                             \
     {                                                                                                                  \
         paeth_two_rows(to, from, above, nbytes, pixel);                                                                \
+    }                                                                                                                  \
+    static void paeth_quad##pixel##_u8_neon(uint8_t *const to[], const uint8_t *const from[], const uint8_t *above,    \
+                                            size_t nbytes)                                                             \
+    {                                                                                                                  \
+        paeth_two_rows(to, from, above, nbytes, pixel);                                                                \
+        paeth_two_rows(to + 2, from + 2, to[1], nbytes, pixel);                                                        \
     }
 KERNELS(1)
 KERNELS(2)
@@ -167,7 +173,8 @@ KERNELS(8)
     (table)->sub[pixel] = sub##pixel##_u8_neon;                                                                        \
     (table)->average[pixel] = average##pixel##_u8_neon;                                                                \
     (table)->paeth[pixel] = paeth##pixel##_u8_neon;                                                                    \
-    (table)->paeth_pair[pixel] = paeth_pair##pixel##_u8_neon
+    (table)->paeth_pair[pixel] = paeth_pair##pixel##_u8_neon;                                                          \
+    (table)->paeth_quad[pixel] = paeth_quad##pixel##_u8_neon
 
 void mr__unfilter_init_neon(mr__unfilter *table, mr__cpu_flags cpu)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * SSE4.1, and AVX2 for Up alone: the others wait for the pixel on their left, and were not faster when built for AVX2.
+ * SSE4.1. What AVX2 does better is in unfilter_avx2.c: the rest waits for the pixel on its left, and was not faster
+ * when built for AVX2.
  *
  * Invariant: a pixel of 3 (or 6) bytes is moved as 4 (or 8) wherever a whole pixel follows in the row; the bytes too
  * many are written again with that pixel. The row's last pixel is moved with its exact size.
@@ -13,7 +14,6 @@
 #include <string.h>
 
 #define SSE41  __attribute__((target("sse4.1")))
-#define AVX2   __attribute__((target("avx2")))
 #define INLINE static inline __attribute__((always_inline)) SSE41
 
 /* `size` bytes, constant where it is inlined. */
@@ -161,7 +161,7 @@ typedef struct pair {
 } pair;
 
 /* `upper` and `lower` are the sizes to move each row's pixel as; 0 where the row has none (yet, or any more). */
-INLINE void pair_step(pair *p, uint8_t *const to[2], const uint8_t *const from[2], const uint8_t *above, size_t i,
+INLINE void pair_step(pair *p, uint8_t *const to[], const uint8_t *const from[], const uint8_t *above, size_t i,
                       size_t pixel, size_t upper, size_t lower)
 {
     size_t j = i - 2 * pixel;
@@ -181,7 +181,7 @@ INLINE void pair_step(pair *p, uint8_t *const to[2], const uint8_t *const from[2
 }
 
 /* Pixels of more than 4 bytes fill a vector alone. */
-INLINE void paeth_two_rows(uint8_t *const to[2], const uint8_t *const from[2], const uint8_t *above, size_t nbytes,
+INLINE void paeth_two_rows(uint8_t *const to[], const uint8_t *const from[], const uint8_t *above, size_t nbytes,
                            size_t pixel)
 {
     if (pixel > 4 || nbytes < 4 * pixel) {
@@ -214,10 +214,16 @@ INLINE void paeth_two_rows(uint8_t *const to[2], const uint8_t *const from[2], c
     {                                                                                                                  \
         paeth_row(to, from, above, nbytes, pixel);                                                                     \
     }                                                                                                                  \
-    SSE41 static void paeth_pair##pixel##_u8_sse41(uint8_t *const to[2], const uint8_t *const from[2],                 \
+    SSE41 static void paeth_pair##pixel##_u8_sse41(uint8_t *const to[], const uint8_t *const from[],                   \
                                                    const uint8_t *above, size_t nbytes)                                \
     {                                                                                                                  \
         paeth_two_rows(to, from, above, nbytes, pixel);                                                                \
+    }                                                                                                                  \
+    SSE41 static void paeth_quad##pixel##_u8_sse41(uint8_t *const to[], const uint8_t *const from[],                   \
+                                                   const uint8_t *above, size_t nbytes)                                \
+    {                                                                                                                  \
+        paeth_two_rows(to, from, above, nbytes, pixel);                                                                \
+        paeth_two_rows(to + 2, from + 2, to[1], nbytes, pixel);                                                        \
     }
 KERNELS(1)
 KERNELS(2)
@@ -237,23 +243,12 @@ SSE41 static void up_u8_sse41(uint8_t *to, const uint8_t *from, const uint8_t *a
         to[i] = (uint8_t)(from[i] + above[i]);
 }
 
-AVX2 static void up_u8_avx2(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t nbytes)
-{
-    size_t i = 0;
-    for (; nbytes - i >= 32; i += 32) {
-        __m256i x = _mm256_loadu_si256((const void *)(from + i));
-        __m256i b = _mm256_loadu_si256((const void *)(above + i));
-        _mm256_storeu_si256((void *)(to + i), _mm256_add_epi8(x, b));
-    }
-    for (; i < nbytes; i++)
-        to[i] = (uint8_t)(from[i] + above[i]);
-}
-
 #define FILL(table, pixel)                                                                                             \
     (table)->sub[pixel] = sub##pixel##_u8_sse41;                                                                       \
     (table)->average[pixel] = average##pixel##_u8_sse41;                                                               \
     (table)->paeth[pixel] = paeth##pixel##_u8_sse41;                                                                   \
-    (table)->paeth_pair[pixel] = paeth_pair##pixel##_u8_sse41
+    (table)->paeth_pair[pixel] = paeth_pair##pixel##_u8_sse41;                                                         \
+    (table)->paeth_quad[pixel] = paeth_quad##pixel##_u8_sse41
 
 void mr__unfilter_init_x86(mr__unfilter *table, mr__cpu_flags cpu)
 {
@@ -266,8 +261,7 @@ void mr__unfilter_init_x86(mr__unfilter *table, mr__cpu_flags cpu)
         FILL(table, 6);
         FILL(table, 8);
     }
-    if (cpu & MR__CPU_AVX2)
-        table->up = up_u8_avx2;
+    mr__unfilter_init_avx2(table, cpu);
 }
 
 #else
