@@ -93,6 +93,10 @@ typedef struct mr_decoder_options {
  */
 typedef struct mr_decoder mr_decoder;
 
+/*
+ * How to encode. PNM has no place for an orientation or an ICC profile: it takes them and leaves them out, so that one
+ * set of options does for every form; who minds looks at `form` and says so.
+ */
 typedef struct mr_encode_options {
     size_t struct_size;
     mr_form form;               /* which must be given */

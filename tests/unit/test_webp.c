@@ -2,6 +2,7 @@
 /* WebP against libwebp's plain calls: whole decodes, parts, frames, metadata. Damage is in test_webp_damage.c. */
 #include "test.h"
 
+#include "failing.h"
 #include "picture.h"
 #include "webp_file.h"
 
@@ -403,6 +404,44 @@ static void what_webp_does_not_have_is_refused(void **state)
     mr_image_fini(&good, NULL);
 }
 
+/* Decodes a part, of a cut file too, with hooks that fail; libwebp's own memory is in test_failing_forms.c. */
+static int decode_with_hooks(const mr_hooks *hooks, void *arg)
+{
+    const picture_file *file = arg;
+    mr_decoder_options options = {.struct_size = sizeof options, .hooks = hooks};
+    mr_decode_hints hints = {
+        .struct_size = sizeof hints, .region = {3, 3, 9, 9}, .channels = 2, .accept_damaged = true};
+    mr_decoder *own;
+    mr_image out;
+    const void *icc;
+    size_t nbytes;
+    int result = mr_decoder_new(&options, &own);
+    if (result != 0)
+        return result;
+    result = mr_decoder_decode(own, file->bytes, file->nbytes, &hints, &out);
+    if (result == 0)
+        result = mr_decoder_decode(own, file->bytes, file->nbytes * 3 / 4, &hints, &out);
+    if (result == 0)
+        result = mr_decoder_icc(own, file->bytes, file->nbytes, &icc, &nbytes);
+    mr_decoder_free(own);
+    return result;
+}
+
+static void every_allocation_through_the_hooks_may_fail(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        mr_encode_options options = i % 2 == 0 ? lossy : lossless;
+        options.icc = "profile";
+        options.icc_nbytes = 7;
+        mr_image image = picture_make(30, 40, 3 + i / 2, 8, i);
+        picture_file file = picture_encode(&image, &options);
+        failing_run(decode_with_hooks, &file);
+        mr_image_fini(&image, NULL);
+        free(file.bytes);
+    }
+}
+
 /* libwebp takes or refuses a file of the corpus, and so do we, with the same pixels. */
 static void check_corpus_file(const char *path, picture_file file, void *arg)
 {
@@ -449,6 +488,7 @@ int main(void)
         cmocka_unit_test(the_first_frame_of_an_animation),
         cmocka_unit_test(encoding_is_deterministic_and_obeys_its_options),
         cmocka_unit_test(what_webp_does_not_have_is_refused),
+        cmocka_unit_test(every_allocation_through_the_hooks_may_fail),
         cmocka_unit_test(the_corpus_is_decoded_as_by_libwebp),
     };
     return cmocka_run_group_tests(tests, make_decoder, free_decoder);

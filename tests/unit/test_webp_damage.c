@@ -210,6 +210,37 @@ static void accepted_damage_gives_the_rows_there_are(void **state)
     }
 }
 
+/* The same where bytes are wrong: a part decodes without its damage below, and is still what the whole has there. */
+static void parts_of_accepted_damage_are_the_crop(void **state)
+{
+    (void)state;
+    size_t damaged = 0;
+    picture_file good[4];
+    for (uint32_t i = 0; i < 4; i++)
+        good[i] = make_file(i, 75, 90);
+    for (uint32_t i = 0; i < 400; i++) {
+        picture_file file = picture_copy(good[i % 4].bytes, good[i % 4].nbytes);
+        uint64_t seed = i;
+        for (int k = 0; k < 40; k++)
+            file.bytes[file.nbytes / 4 + picture_random_below(&seed, (uint32_t)file.nbytes * 3 / 4)] ^= 0x5a;
+        mr_decode_hints hints = accept_damage;
+        if (picture_try(decoder, file.bytes, file.nbytes, &hints) == 0) {
+            damaged += mr_decoder_warnings(decoder) != 0;
+            mr_image kept = picture_decode(file.bytes, file.nbytes, &hints), view;
+            hints.region = picture_random_rect(&seed, kept.width, kept.height);
+            mr_image part = picture_decode(file.bytes, file.nbytes, &hints);
+            assert_int_equal(mr_image_crop(&kept, hints.region, &view), 0);
+            picture_assert_same(&view, &part);
+            mr_image_fini(&part, NULL);
+            mr_image_fini(&kept, NULL);
+        }
+        free(file.bytes);
+    }
+    for (uint32_t i = 0; i < 4; i++)
+        free(good[i].bytes);
+    assert_true(damaged > 20);
+}
+
 static void data_after_the_end_is_a_warning(void **state)
 {
     (void)state;
@@ -268,6 +299,7 @@ int main(void)
         cmocka_unit_test(every_changed_byte_is_judged_as_by_libwebp),
         cmocka_unit_test(every_changed_byte_of_an_animation_is_survived),
         cmocka_unit_test(accepted_damage_gives_the_rows_there_are),
+        cmocka_unit_test(parts_of_accepted_damage_are_the_crop),
         cmocka_unit_test(data_after_the_end_is_a_warning),
         cmocka_unit_test(a_torn_chunk_after_the_picture_is_a_warning),
         cmocka_unit_test(limits_hold_before_libwebp_is_asked),

@@ -9,7 +9,8 @@
  *    Alpha under the horizontal filter is the exception: its first column depends on the rows above, which libwebp
  *    (1.2.4 at least) forgets when it decodes a part of compressed alpha. Such a part begins at the top.
  * 2. RGB of a lossy picture with alpha is decoded without looking at its ALPH chunk.
- * 3. Damage that is accepted is decoded whole, row by row, and then cut: so a part is again what the whole has there.
+ * 3. Damage that is accepted gives the rows from the top that decode when no more are asked for, and zeros below. So a
+ *    part is again what the whole has there.
  */
 #include "codec/webp/webp.h"
 
@@ -140,21 +141,31 @@ static int make_scratch(mr__call *call, uint32_t width, uint32_t height, uint32_
     return result;
 }
 
+static void ask_for(WebPDecoderConfig *config, const job *j, mr_rect part, const mr_image *to)
+{
+    config->options.use_cropping = part.width != j->picture->width || part.height != j->picture->height;
+    config->options.crop_left = (int)part.x;
+    config->options.crop_top = (int)part.y;
+    config->options.crop_width = (int)part.width;
+    config->options.crop_height = (int)part.height;
+    describe_output(&config->output, to);
+}
+
 static VP8StatusCode run(const job *j, mr_rect part, const mr_image *to)
 {
-    const mr__webp_picture *p = j->picture;
     WebPDecoderConfig config;
     if (!WebPInitDecoderConfig(&config))
         return VP8_STATUS_INVALID_PARAM;
-    config.options.use_cropping = part.width != p->width || part.height != p->height;
-    config.options.crop_left = (int)part.x;
-    config.options.crop_top = (int)part.y;
-    config.options.crop_width = (int)part.width;
-    config.options.crop_height = (int)part.height;
-    describe_output(&config.output, to);
+    ask_for(&config, j, part, to);
     VP8StatusCode status = WebPDecode(j->bytes, j->nbytes, &config);
     WebPFreeDecBuffer(&config.output);
     return status;
+}
+
+static bool is_damage(VP8StatusCode status)
+{
+    return status == VP8_STATUS_BITSTREAM_ERROR || status == VP8_STATUS_NOT_ENOUGH_DATA ||
+           status == VP8_STATUS_SUSPENDED;
 }
 
 /* libwebp says neither where nor what; we know at least which chunk. */
@@ -164,7 +175,7 @@ static int fail_status(const job *j, VP8StatusCode status)
     const char *tag = p->lossless ? "VP8L" : j->alpha ? "ALPH and VP8" : "VP8";
     size_t at = (size_t)(j->bytes - j->call->bytes), end = at + j->nbytes;
     switch (status) {
-    case VP8_STATUS_USER_ABORT: // we never abort: libwebp had no memory to set its output up
+    case VP8_STATUS_USER_ABORT: // nobody aborts: this is libwebp short of memory for its output
     case VP8_STATUS_OUT_OF_MEMORY:
         return mr__call_fail(j->call, MR_ENOMEM, "out of memory: libwebp had too little for %u x %u pixels", p->width,
                              p->height);
@@ -185,44 +196,71 @@ static int fail_status(const job *j, VP8StatusCode status)
     }
 }
 
-/* Rows from the top as far as they decode, the others zero. */
-static int run_damaged(const job *j, const mr_image *to, uint32_t *rows)
+/* Decodes the first `rows` rows of a picture that may be cut, into an image of its whole size; *ok: all of them. */
+static int try_rows(const job *j, uint32_t rows, const mr_image *whole, bool *ok, uint32_t *emitted)
 {
-    WebPDecBuffer output;
+    mr_rect part = find_part(j, (mr_rect){0, 0, whole->width, rows});
+    mr_image target = *whole;
+    WebPDecoderConfig config;
     int last = 0;
-    if (!WebPInitDecBuffer(&output))
-        return mr__call_fail(j->call, MR_EINTERNAL, "WebP: libwebp is of another version than its header");
-    describe_output(&output, to);
-    WebPIDecoder *decoder = WebPINewDecoder(&output);
+    target.height = part.height;
+    if (!WebPInitDecoderConfig(&config))
+        return fail_status(j, VP8_STATUS_INVALID_PARAM);
+    ask_for(&config, j, part, &target);
+    WebPIDecoder *decoder = WebPIDecode(NULL, 0, &config);
     if (decoder == NULL)
         return fail_status(j, VP8_STATUS_OUT_OF_MEMORY);
     VP8StatusCode status = WebPIUpdate(decoder, j->bytes, j->nbytes);
     if (WebPIDecGetRGB(decoder, &last, NULL, NULL, NULL) == NULL)
         last = 0;
     WebPIDelete(decoder);
-    WebPFreeDecBuffer(&output);
-    if (status == VP8_STATUS_OUT_OF_MEMORY)
-        return fail_status(j, status);
-    for (uint32_t y = (uint32_t)last; y < to->height; y++)
-        memset((uint8_t *)to->pixels + (ptrdiff_t)y * to->stride, 0, mr_image_row_nbytes(to));
-    *rows = (uint32_t)last;
-    return 0;
+    WebPFreeDecBuffer(&config.output);
+    *ok = (uint32_t)last == part.height; // not by status: here libwebp goes on below the part, and may fail there
+    *emitted = (uint32_t)last;
+    return is_damage(status) || status == VP8_STATUS_OK ? 0 : fail_status(j, status);
 }
 
+/*
+ * The greatest number of rows that decode when no more are asked for. What libwebp emits before it stops is fewer: it
+ * works on bands of rows. So that a part without damage, which decodes by itself, is also in the whole, the number is
+ * searched for, from what was emitted; the band is below 40 rows, which only makes the search short.
+ */
+static int find_rows(const job *j, const mr_image *whole, uint32_t *rows)
+{
+    uint32_t low = 0, high = whole->height, probe, emitted, ignored;
+    bool ok;
+    int result = try_rows(j, high, whole, &ok, &emitted);
+    for (int i = 0; result == 0 && low + 1 < high; i++) {
+        probe = i == 0 ? emitted : i == 1 ? emitted + 40 : low + (high - low) / 2;
+        if (probe <= low || probe >= high)
+            probe = low + (high - low) / 2;
+        result = try_rows(j, probe, whole, &ok, &ignored);
+        *(ok ? &low : &high) = probe;
+    }
+    *rows = low;
+    return result;
+}
+
+/* Rows from the top as far as they decode, the others zero. */
 static int decode_damaged(const job *j, mr_rect region, const mr_image *to)
 {
     mr_image whole = {0}, part;
-    uint32_t rows = 0;
+    uint32_t rows = 0, ignored;
+    bool ok = true;
     int result = make_scratch(j->call, j->picture->width, j->picture->height, to->channels, &whole);
     if (result == 0)
-        result = run_damaged(j, &whole, &rows);
-    if (result == 0)
-        result = mr_image_crop(&whole, region, &part);
-    if (result == 0)
-        result = mr_image_copy(&part, to);
-    if (result == 0)
-        mr__call_warn(j->call, "damaged WebP: %u of %u rows were decoded", rows, j->picture->height);
-    return result;
+        result = find_rows(j, &whole, &rows);
+    if (result == 0 && rows != 0)
+        result = try_rows(j, rows, &whole, &ok, &ignored);
+    if (result != 0)
+        return result;
+    if (!ok)
+        return mr__call_fail(j->call, MR_EINTERNAL, "WebP: %u rows decoded once, but not again", rows);
+    for (uint32_t y = rows; y < whole.height; y++)
+        memset((uint8_t *)whole.pixels + (ptrdiff_t)y * whole.stride, 0, mr_image_row_nbytes(&whole));
+    mr__call_warn(j->call, "damaged WebP: %u of %u rows were decoded", rows, j->picture->height);
+    result = mr_image_crop(&whole, region, &part);
+    return result != 0 ? result : mr_image_copy(&part, to);
 }
 
 /* Decodes a part of the picture, in its own coordinates. */
