@@ -35,7 +35,7 @@ void *__wrap_malloc(size_t nbytes)
 {
     if (armed == NULL)
         return __real_malloc(nbytes);
-    if (!fuzz_heap_grants(armed))
+    if (!fuzz_heap_grants_library(armed))
         return NULL;
     void *block = took(__real_malloc(nbytes));
     if (block != NULL)
@@ -45,14 +45,14 @@ void *__wrap_malloc(size_t nbytes)
 
 void *__wrap_calloc(size_t count, size_t nbytes)
 {
-    if (armed != NULL && !fuzz_heap_grants(armed))
+    if (armed != NULL && !fuzz_heap_grants_library(armed))
         return NULL;
     return took(__real_calloc(count, nbytes));
 }
 
 void *__wrap_realloc(void *block, size_t nbytes)
 {
-    if (armed != NULL && !fuzz_heap_grants(armed))
+    if (armed != NULL && !fuzz_heap_grants_library(armed))
         return NULL;
     if (armed != NULL && block != NULL)
         fuzz_heap_gives(armed, block);

@@ -15,17 +15,19 @@ typedef struct fuzz_heap {
     uint64_t calls;   /* allocations asked for */
     uint64_t fail_at; /* this one fails, counted from 1; 0: none */
     bool fail_on;     /* and all after it */
+    bool spare;       /* the libraries' own allocations neither fail nor count as calls */
     int64_t blocks;   /* alive */
     uint64_t nbytes;  /* alive */
     uint64_t peak_nbytes;
     unsigned char fill; /* pixels that depend on it were never written */
-    bool inside;        /* the hook is calling free, which may be wrapped: it has counted already */
+    /* The hook is calling free, which may be wrapped: it has counted already. To a compiler free looks at nothing. */
+    volatile bool inside;
 } fuzz_heap;
 
 mr_hooks fuzz_heap_hooks(fuzz_heap *heap);
 
-/* For those who allocate by other means (wrap.c): whether the next allocation is granted, and what became of it. */
-bool fuzz_heap_grants(fuzz_heap *heap);
+/* For allocations that are not the hooks' (wrap.c): whether the next one is granted, and what became of it. */
+bool fuzz_heap_grants_library(fuzz_heap *heap);
 void fuzz_heap_took(fuzz_heap *heap, void *block);
 void fuzz_heap_gives(fuzz_heap *heap, void *block);
 
@@ -33,6 +35,7 @@ void fuzz_heap_gives(fuzz_heap *heap, void *block);
 typedef struct fuzz_setting {
     mr_limits limits;
     uint64_t salt; /* another one draws other hints for the same bytes */
+    bool every;    /* every allocation fails in its turn, not only some */
     /* From now on the libraries' own allocations go through this heap too (NULL: no longer). NULL where it cannot be.
      */
     void (*arm)(fuzz_heap *heap);

@@ -87,10 +87,28 @@ static bool same(const fuzz_outcome *a, const fuzz_outcome *b)
     return a->result == b->result && strcmp(a->detail, b->detail) == 0 && (a->result != 0 || a->hash == b->hash);
 }
 
+static bool contains(const uint8_t *bytes, size_t nbytes, const char *tag)
+{
+    for (size_t i = 0; i + 4 <= nbytes; i++)
+        if (memcmp(bytes + i, tag, 4) == 0)
+            return true;
+    return false;
+}
+
+/*
+ * libwebp 1.2.4 as patched by Debian 12 frees what a local variable happens to hold when VP8LHuffmanTablesAllocate has
+ * no memory (github.com/webmproject/libwebp pull 12 mends it): lossless data and alpha are spared.
+ */
+static bool library_breaks(const scene *s)
+{
+    return s->picture.memory == NULL && mr_form_probe(s->bytes, s->nbytes) == MR_FORM_WEBP &&
+           (contains(s->bytes, s->nbytes, "VP8L") || contains(s->bytes, s->nbytes, "ALPH"));
+}
+
 /* The undisturbed run: what it gives, how many allocations it takes. */
 static fuzz_outcome run_calm(const scene *s, uint64_t *calls)
 {
-    fuzz_heap heap = {.fill = 0x5a};
+    fuzz_heap heap = {.fill = 0x5a, .spare = library_breaks(s)};
     arm(s, &heap);
     void *handle = s->open(s, &heap);
     fuzz_outcome outcome = s->act(s, handle);
@@ -105,33 +123,27 @@ static fuzz_outcome run_calm(const scene *s, uint64_t *calls)
     return outcome;
 }
 
-/*
- * libwebp calls alpha that it had no memory for damaged, and its encoder makes do with less: then there is an error or
- * a result that is not the calm one, and nobody can tell from outside.
- */
-static bool library_hides_it(const scene *s)
+/* libwebp's encoder, short of memory, tries fewer ways and makes other bytes. */
+static bool makes_do(const scene *s)
 {
-    mr_form form = s->picture.memory != NULL ? s->picture.options.form : mr_form_probe(s->bytes, s->nbytes);
-    return s->setting->arm != NULL && form == MR_FORM_WEBP;
+    return s->setting->arm != NULL && s->picture.memory != NULL && s->picture.options.form == MR_FORM_WEBP;
 }
 
 static void require_calm(const scene *s, const fuzz_outcome *got, const fuzz_outcome *calm, uint64_t fail_at,
                          bool fail_on)
 {
-    if (library_hides_it(s) && (got->result == 0 || got->result == MR_ECORRUPT))
-        return;
     FUZZ_REQUIRE(got->result == MR_ENOMEM || got->result == calm->result,
                  "allocation %llu fails%s: %s (%s); without that: %s (%s)", (unsigned long long)fail_at,
                  fail_on ? " and all after it" : "", mr_error_name(got->result), got->detail,
                  mr_error_name(calm->result), calm->detail);
-    if (got->result == 0)
+    if (got->result == 0 && !makes_do(s))
         FUZZ_REQUIRE(got->hash == calm->hash, "allocation %llu fails and the result is another",
                      (unsigned long long)fail_at);
 }
 
 static void run_failing(const scene *s, const fuzz_outcome *calm, uint64_t fail_at, bool fail_on)
 {
-    fuzz_heap heap = {.fill = 0xa5, .fail_at = fail_at, .fail_on = fail_on};
+    fuzz_heap heap = {.fill = 0xa5, .fail_at = fail_at, .fail_on = fail_on, .spare = library_breaks(s)};
     arm(s, &heap);
     void *handle = s->open(s, &heap);
     if (handle != NULL) {
@@ -150,11 +162,15 @@ static void run_failing(const scene *s, const fuzz_outcome *calm, uint64_t fail_
                  (long long)heap.blocks);
 }
 
-/* Some of the allocations, drawn: the unit tests take them all, but on few images. */
+/* Some of the allocations, drawn, or each, once and for good. */
 static void check_scene(const scene *s, fuzz_draw draw)
 {
     uint64_t calls;
     fuzz_outcome calm = run_calm(s, &calls);
+    for (uint64_t fail_at = 1; s->setting->every && fail_at <= calls; fail_at++) {
+        run_failing(s, &calm, fail_at, false);
+        run_failing(s, &calm, fail_at, true);
+    }
     for (int i = 0; i < 3; i++) {
         uint64_t fail_at = 1 + fuzz_draw_u64(&draw) % (calls + 1);
         run_failing(s, &calm, fail_at, fuzz_draw_below(&draw, 2) == 0);

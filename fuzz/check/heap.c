@@ -4,12 +4,17 @@
 #include <malloc.h>
 #include <string.h>
 
-bool fuzz_heap_grants(fuzz_heap *heap)
+static bool grants(fuzz_heap *heap)
 {
     heap->calls++;
     if (heap->fail_at == 0)
         return true;
     return heap->fail_on ? heap->calls < heap->fail_at : heap->calls != heap->fail_at;
+}
+
+bool fuzz_heap_grants_library(fuzz_heap *heap)
+{
+    return heap->spare || grants(heap);
 }
 
 void fuzz_heap_took(fuzz_heap *heap, void *block)
@@ -36,7 +41,7 @@ static void *take(void *user, size_t nbytes, size_t align)
     FUZZ_REQUIRE(align != 0 && (align & (align - 1)) == 0, "the alloc hook was asked for alignment %zu", align);
     if (align < sizeof(void *))
         align = sizeof(void *);
-    if (!fuzz_heap_grants(heap) || posix_memalign(&block, align, nbytes) != 0)
+    if (!grants(heap) || posix_memalign(&block, align, nbytes) != 0)
         return NULL;
     memset(block, heap->fill, nbytes);
     fuzz_heap_took(heap, block);

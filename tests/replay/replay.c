@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * replay [--limits small|default] [--seconds N] PATH...: runs every file through the checks of fuzz/check and holds its
- * pixels against the plain library. Exits 1 when pixels differ, aborts when a check fails, 77 (skipped) when no path is
- * there.
+ * replay [--small] PATH...: runs every file through the checks of fuzz/check and holds its pixels against the plain
+ * library. --small: the limits of the fuzz targets, and every allocation fails in its turn. Exits 1 when pixels differ
+ * or a file takes too long, aborts when a check fails, 77 (skipped) when no path is there.
  */
 #include "replay.h"
+
+#ifdef FUZZ_WRAP
+#include "wrap.h"
+#endif
 
 #include <fts.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#define PIXELS (UINT64_C(1) << 22)
+#define PIXELS  (UINT64_C(1) << 22)
+#define SECONDS 20 /* of processor time, for one file */
 
 typedef struct plan {
     fuzz_setting setting;
@@ -65,27 +70,35 @@ static void replay_path(plan *p, char *path)
     char *roots[] = {path, NULL};
     FTS *walk = fts_open(roots, FTS_LOGICAL | FTS_NOCHDIR, by_name);
     for (FTSENT *entry; walk != NULL && (entry = fts_read(walk)) != NULL;)
-        if (entry->fts_info == FTS_F && entry->fts_name[0] != '.')
+        if (entry->fts_info == FTS_F)
             replay_file(p, entry->fts_path, (size_t)entry->fts_statp->st_size);
     if (walk != NULL)
         fts_close(walk);
 }
 
+static void use_small(plan *p)
+{
+    p->setting = fuzz_setting_small();
+    p->setting.every = true;
+}
+
 int main(int argc, char **argv)
 {
     plan p = {.setting = {.limits = {.struct_size = sizeof(mr_limits), .pixels = PIXELS}}};
-    unsigned seconds = 20;
     bool there = false;
-    for (int i = 1; i < argc; i++) {
+    int first = 1;
+    if (argc > 1 && strcmp(argv[1], "--small") == 0) {
+        use_small(&p);
+        first = 2;
+    }
+#ifdef FUZZ_WRAP
+    p.setting.arm = fuzz_wrap_arm;
+#endif
+    watch_start(SECONDS);
+    for (int i = first; i < argc; i++) {
         struct stat status;
-        if (strcmp(argv[i], "--limits") == 0 && i + 1 < argc) {
-            if (strcmp(argv[++i], "small") == 0)
-                p.setting = fuzz_setting_small();
-        } else if (strcmp(argv[i], "--seconds") == 0 && i + 1 < argc) {
-            seconds = (unsigned)strtoul(argv[++i], NULL, 10);
-        } else if (stat(argv[i], &status) == 0) {
+        if (stat(argv[i], &status) == 0) {
             there = true;
-            watch_start(seconds);
             replay_path(&p, argv[i]);
         } else {
             printf("replay: %s is not there\n", argv[i]);
