@@ -189,8 +189,8 @@ void paint_clouds(const canvas *c, int top, int bottom, int cover, uint64_t key,
         for (int x = 0; x < c->width; x++) {
             int64_t v = base + (int64_t)y * 65536 * 3 / 4 + (int64_t)y * y * 96,
                     u = base / 3 + (int64_t)x * 65536 * 3 / 8;
-            int texel = texture_at(c->textures, TEXTURE_MIDDLE, u, v);
-            int veil = clamp((texel + cover * 40 - 5000) / 32, 0, 230) * (bottom - y) / (bottom - top + 1);
+            int texel = texture_at(c->textures, TEXTURE_SOFT, u, v);
+            int veil = clamp((texel + cover * 40 - 5000) / 40, 0, 230) * (bottom - y) / (bottom - top + 1);
             int lit[3];
             for (int i = 0; i < 3; i++)
                 lit[i] = colour[i] * 256 - (texel > 0 ? texel : 0);

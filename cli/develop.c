@@ -7,7 +7,7 @@ static int clamp(int value, int low, int high)
     return value < low ? low : value > high ? high : value;
 }
 
-/* A level after the lens: three parts of a 3 x 3 binomial blur, one part sharp. */
+/* A level after the lens: one part of a 3 x 3 binomial blur, three parts sharp. */
 static int blurred(const canvas *c, int x, int y, int channel)
 {
     static const int weights[3] = {1, 2, 1};
@@ -19,7 +19,7 @@ static int blurred(const canvas *c, int x, int y, int channel)
                    weights[j + 1];
     }
     int sharp = c->level[((size_t)y * (size_t)c->width + (size_t)x) * 3 + (size_t)channel];
-    return (sum / 16 + sharp) / 2;
+    return (sum / 16 + 3 * sharp) / 4;
 }
 
 /* Darker towards the corners, in 1/4096. */

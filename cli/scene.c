@@ -157,7 +157,7 @@ static void paint_land(scene *s)
 {
     static const int green[3] = {82, 96, 52},
                      soils[4][3] = {{112, 116, 62}, {112, 116, 62}, {96, 108, 66}, {176, 156, 122}};
-    int horizon = s->c->height * roll(s, 30, 58) / 100, soil = roll(s, 0, 3), rough = roll(s, 16, 26);
+    int horizon = s->c->height * roll(s, 30, 58) / 100, soil = roll(s, 0, 3), rough = roll(s, 22, 34);
     paint_sky(s, horizon + span(s, 4));
     paint_hill_chain(s, horizon, green);
     surface ground = make_surface(s, soils[soil], 22, TEXTURE_ROUGH, rough);
@@ -220,7 +220,7 @@ static void paint_table(scene *s)
     paint_gradient(s->c, 0, edge, from, to);
     for (int i = 0; i < 5; i++)
         paint_blur(s, edge, from);
-    surface top = make_surface(s, wooden ? wood : cloth, 26, wooden ? TEXTURE_RIDGED : TEXTURE_ROUGH, wooden ? 16 : 12);
+    surface top = make_surface(s, wooden ? wood : cloth, 26, wooden ? TEXTURE_RIDGED : TEXTURE_ROUGH, wooden ? 18 : 20);
     top.step = wooden ? 10 : 110;
     top.step_across = wooden ? 90 : 80;
     top.light_y = roll(s, -40, 40);
@@ -328,7 +328,7 @@ static void paint_street(scene *s)
         int x = roll(s, 0, s->c->width), wide = roll(s, 10, 24), tall = roll(s, 24, 74);
         paint_house(s, x, horizon + span(s, 4) + i * span(s, 1), span(s, wide), span(s, tall - 3 * i));
     }
-    surface road = make_surface(s, tar, 24, TEXTURE_ROUGH, 13);
+    surface road = make_surface(s, tar, 24, TEXTURE_ROUGH, 20);
     road.step = 150;
     road.step_across = 100;
     road.light_y = roll(s, -30, 30);
@@ -353,7 +353,7 @@ bool scene_paint(const textures *t, unsigned kind, uint64_t key, const mr_image 
     scene s = {.c = &c, .d = {.key = key}};
     s.unit = (c.width < c.height ? c.width : c.height) * 16 / 100;
     s.light_x = roll(&s, 0, 1) != 0 ? 1 : -1;
-    int noise = roll(&s, 90, 200);
+    int noise = roll(&s, 100, 220);
     kinds[kind % SCENE_COUNT](&s);
     paint_develop(&c, dice_hash(key, UINT64_MAX), noise, out);
     free(c.level);

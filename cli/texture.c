@@ -87,7 +87,7 @@ static void normalize(const int32_t *sum, int16_t *texel)
 bool textures_init(textures *t, uint64_t seed)
 {
     /* How much of an octave's height the next finer one has, of 256. */
-    static const int keeps[TEXTURE_COUNT] = {120, 165, 215, 160};
+    static const int keeps[TEXTURE_COUNT] = {120, 190, 256, 200};
     int32_t *sum = malloc(sizeof *sum * TEXTURE_SIZE * TEXTURE_SIZE);
     if (sum == NULL)
         return false;

@@ -96,9 +96,18 @@ def by_command(prefix):
         raise Failure(f"millrace --version says '{said}'")
 
 
+def by_pages(prefix):
+    for name in ["man/man1/millrace.1", "bash-completion/completions/millrace", "zsh/site-functions/_millrace",
+                 "fish/vendor_completions.d/millrace.fish", "doc/millrace/LICENSE", "doc/millrace/THIRD_PARTY.md"]:
+        path = prefix / "share" / name
+        if not path.is_file() or path.stat().st_size == 0:
+            raise Failure(f"share/{name} is not installed, or empty")
+
+
 def all_ways(prefix, folder):
     by_soname(prefix)
     by_command(prefix)
+    by_pages(prefix)
     by_pkg_config(prefix, folder)
     by_cmake(prefix, folder)
     by_examples(prefix, folder)
@@ -126,6 +135,7 @@ def main(build):
         (folder / "first").rename(prefix)
         all_ways(prefix, folder)
         (folder / "again").mkdir()
+        must_fail(prefix, "millrace.fish", by_pages, prefix)
         must_fail(prefix, "image.h", by_pkg_config, prefix, folder / "again")
         must_fail(prefix, "millrace.pc", by_pkg_config, prefix, folder / "again")
         must_fail(prefix, "libmillrace.a", by_pkg_config, prefix, folder / "again")

@@ -11,10 +11,10 @@ is "$(ls one/land one/table | tr '\n' ' ')" 'one/land: 00000.png 00004.png  one/
 # The pixels of seed 1 are these, on every machine, with any compiler and on any number of threads.
 (cd one && "$MILLRACE" hash land/00000.png table/00001.png leaves/00002.png street/00003.png) >golden
 cat >expected <<END
-7d5255753c9b8859  land/00000.png
-0f88992ece290869  table/00001.png
-c7cfda2fa37f2c6b  leaves/00002.png
-22ec86723f5ecbb1  street/00003.png
+7ea44184cc1453cd  land/00000.png
+37daf35419d24055  table/00001.png
+25240c105c3820c7  leaves/00002.png
+500742fc9a89ed88  street/00003.png
 END
 cmp -s golden expected || {
     fail "seed 1 gives other pixels"

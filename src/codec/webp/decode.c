@@ -266,9 +266,7 @@ static int decode_damaged(const job *j, mr_rect region, const mr_image *to)
 /* Decodes a part of the picture, in its own coordinates. */
 static int decode_picture(const job *j, mr_rect region, bool accept_damaged, const mr_image *to)
 {
-    // Where damage is accepted a part must not end before it: what the whole has there is known only then.
-    mr_rect whole = {0, 0, j->picture->width, j->picture->height};
-    mr_rect part = accept_damaged ? whole : find_part(j, region);
+    mr_rect part = find_part(j, region);
     bool direct = same_rect(part, region) && spans_int(to);
     mr_image target = *to, inner;
     int result = charge(j);
