@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#define _GNU_SOURCE
 #include "picture.h"
 
 #include "test.h"
 
-#include <dirent.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,59 +117,4 @@ int picture_try(mr_decoder *decoder, const void *bytes, size_t nbytes, const mr_
     else
         (void)mr_image_hash(&out);
     return result;
-}
-
-picture_file picture_read(const char *path)
-{
-    picture_file file = {0};
-    FILE *in = fopen(path, "rb");
-    if (in == NULL)
-        return file;
-    if (fseek(in, 0, SEEK_END) == 0 && ftell(in) > 0) {
-        size_t nbytes = (size_t)ftell(in);
-        rewind(in);
-        file.bytes = malloc(nbytes);
-        if (file.bytes != NULL && fread(file.bytes, 1, nbytes, in) == nbytes) {
-            file.nbytes = nbytes;
-        } else {
-            free(file.bytes);
-            file.bytes = NULL;
-        }
-    }
-    fclose(in);
-    return file;
-}
-
-/* The source's root is two folders above this file, which the build compiles by its full path. */
-static void shared_path(char *path, size_t nbytes, const char *folder)
-{
-    const char *given = getenv("MILLRACE_SHARED");
-    if (given != NULL) {
-        snprintf(path, nbytes, "%s/%s", given, folder);
-        return;
-    }
-    const char *slash = strrchr(__FILE__, '/');
-    snprintf(path, nbytes, "%.*s/../../../shared/%s", slash != NULL ? (int)(slash - __FILE__) : 0, __FILE__, folder);
-}
-
-size_t picture_each_shared(const char *folder, void (*each)(const char *path, picture_file file, void *arg), void *arg)
-{
-    char root[1024], path[2048];
-    struct dirent **names;
-    shared_path(root, sizeof root, folder);
-    int count = scandir(root, &names, NULL, alphasort);
-    size_t found = 0;
-    for (int i = 0; i < count; i++) {
-        snprintf(path, sizeof path, "%s/%s", root, names[i]->d_name);
-        picture_file file = names[i]->d_name[0] == '.' ? (picture_file){0} : picture_read(path);
-        if (file.bytes != NULL) {
-            each(path, file, arg);
-            found++;
-        }
-        free(file.bytes);
-        free(names[i]);
-    }
-    if (count >= 0)
-        free(names);
-    return found;
 }

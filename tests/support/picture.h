@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What tests of codecs share: made-up images, encoding and decoding that must work, comparing, files. */
+/* What tests of codecs share: made-up images, encoding and decoding that must work, comparing. */
 #ifndef TESTS_SUPPORT_PICTURE_H
 #define TESTS_SUPPORT_PICTURE_H
 
@@ -40,15 +40,5 @@ mr_image picture_decode(const void *bytes, size_t nbytes, const mr_decode_hints 
  * Returns the code.
  */
 int picture_try(mr_decoder *decoder, const void *bytes, size_t nbytes, const mr_decode_hints *hints);
-
-/* The whole file, or bytes NULL when it cannot be read. */
-picture_file picture_read(const char *path);
-
-/*
- * Calls `each` with every file of a folder of shared test data ("corpus/webp") in the order of their names. The data is
- * under $MILLRACE_SHARED, else ../shared beside the source; returns how many there were, 0 where there is no such
- * folder.
- */
-size_t picture_each_shared(const char *folder, void (*each)(const char *path, picture_file file, void *arg), void *arg);
 
 #endif

@@ -128,6 +128,8 @@ static void oddities_of_headers(void **state)
         {"P2 ", 0, MR_ETRUNCATED, 0, 0, 0, 0, {0}, 0, "width at byte 3"},
         {"P2 2 #", 0, MR_ETRUNCATED, 0, 0, 0, 0, {0}, 0, "height at byte 6"},
         {"P2 2 1", 0, MR_ETRUNCATED, 0, 0, 0, 0, {0}, 0, "maxval at byte 6"},
+        {"P2 2 1 25", 0, MR_ETRUNCATED, 0, 0, 0, 0, {0}, 0, "white space after the header at byte 9"},
+        {"P4 2 1", 0, MR_ETRUNCATED, 0, 0, 0, 0, {0}, 0, "white space after the header at byte 6"},
         {"P2 2 -1 255", 0, MR_ECORRUPT, 0, 0, 0, 0, {0}, 0, "height, a number, at byte 5"},
         {"P2 2x 1 255", 0, MR_ECORRUPT, 0, 0, 0, 0, {0}, 0, "width, a number, at byte 4"},
         {"P2 0 1 255", 0, MR_ECORRUPT, 0, 0, 0, 0, {0}, 0, "width at byte 3 is 0"},

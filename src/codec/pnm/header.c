@@ -45,6 +45,7 @@ mr__pnm_found mr__pnm_number(mr__pnm_cursor *c, uint32_t *number, size_t *at)
         *at = c->at - 1;
         return MR__PNM_JUNK;
     }
+    c->cut = byte < 0;
     *number = (uint32_t)value;
     return MR__PNM_NUMBER;
 }
@@ -86,6 +87,9 @@ static int parse_pnm(mr__call *call, mr__pnm_cursor *c, int kind, mr__pnm_header
         result = read_field(call, c, "height", SIDE_MAX, &h->height);
     if (result == 0 && !h->bits)
         result = read_field(call, c, "maxval", 65535, &h->maxval);
+    if (result == 0 && c->cut)
+        result = mr__call_fail(call, MR_ETRUNCATED, "truncated PNM: expected white space after the header at byte %zu",
+                               c->nbytes);
     return result;
 }
 
@@ -146,7 +150,7 @@ static int read_pam_number(mr__call *call, const line *l, int i, pam *p)
 {
     if (p->field[i] != 0)
         return mr__call_fail(call, MR_ECORRUPT, "damaged PAM: a second %s at byte %zu", pam_fields[i].key, l->at);
-    mr__pnm_cursor c = {call->bytes, l->value_at + l->value_nbytes, l->value_at};
+    mr__pnm_cursor c = {.bytes = call->bytes, .nbytes = l->value_at + l->value_nbytes, .at = l->value_at};
     int result = read_field(call, &c, pam_fields[i].key, pam_fields[i].max, &p->field[i]);
     if (result == MR_ETRUNCATED || (result == 0 && c.at != c.nbytes))
         result = mr__call_fail(call, MR_ECORRUPT, "damaged PAM: the %s at byte %zu is not one number",
@@ -218,7 +222,7 @@ static int parse_pam(mr__call *call, mr__pnm_cursor *c, mr__pnm_header *h)
 
 int mr__pnm_parse(mr__call *call, mr__pnm_header *header)
 {
-    mr__pnm_cursor c = {call->bytes, call->nbytes, 2};
+    mr__pnm_cursor c = {.bytes = call->bytes, .nbytes = call->nbytes, .at = 2};
     *header = (mr__pnm_header){0};
     int kind = call->bytes[1] - '0';
     int result = kind == 7 ? parse_pam(call, &c, header) : parse_pnm(call, &c, kind, header);

@@ -32,6 +32,7 @@ typedef struct mr__pnm_cursor {
     const uint8_t *bytes;
     size_t nbytes;
     size_t at;
+    bool cut; /* the last number was ended by the end of the data: more of it may be missing */
 } mr__pnm_cursor;
 
 bool mr__pnm_is_space(int c);

@@ -228,7 +228,7 @@ static int read_text_row(job *j, mr__pnm_cursor *c, uint8_t *row, bool *stopped)
 /* Text has to be read from its beginning, but not beyond the last row wanted. */
 static int read_text(job *j)
 {
-    mr__pnm_cursor c = {j->call->bytes, j->call->nbytes, j->header->raster};
+    mr__pnm_cursor c = {.bytes = j->call->bytes, .nbytes = j->call->nbytes, .at = j->header->raster};
     uint32_t top = j->request->region.y, below = top + j->to->height;
     bool stopped = false;
     for (uint32_t y = 0; y < below; y++) {
