@@ -68,7 +68,9 @@ static const machine machines[] = {
     {"v2, a root that only begins like our path is another",
      "0::/docker/12abc\n",
      "29 23 0:26 /docker/12ab @/other rw - cgroup2 cgroup2 rw\n" V2_MOUNT,
-     {{"other/cpu.max", "100000 100000\n"}, {"cg/docker/12abc/cpu.max", "400000 100000\n"}},
+     {{"other/cpu.max", "100000 100000\n"},
+      {"otherc/cpu.max", "100000 100000\n"}, // where the path would end up without its first letters
+      {"cg/docker/12abc/cpu.max", "400000 100000\n"}},
      4},
     {"v2, nothing but a foreign part is mounted",
      "0::/system.slice/x\n",
