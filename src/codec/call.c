@@ -17,8 +17,8 @@ int mr__call_charge(mr__call *call, uint64_t nbytes)
     uint64_t limit = call->limits->memory_nbytes;
     if (nbytes > limit || call->memory_nbytes > limit - nbytes)
         return mr__call_fail(call, MR_ELIMIT,
-                             "the image needs more than %llu bytes of memory, the limit (limits.memory_nbytes)",
-                             (unsigned long long)limit);
+                             "this %s needs more than %llu bytes of memory, the limit (limits.memory_nbytes)",
+                             call->name, (unsigned long long)limit);
     call->memory_nbytes += nbytes;
     return 0;
 }
@@ -31,15 +31,15 @@ int mr__call_reserve(mr__call *call, mr__buffer *buffer, size_t nbytes)
     return result;
 }
 
-int mr__call_check_pixels(mr__call *call, const char *name, uint32_t width, uint32_t height)
+int mr__call_check_pixels(mr__call *call, uint32_t width, uint32_t height)
 {
     uint64_t limit = call->limits->pixels;
     if (width > INT32_MAX || height > INT32_MAX)
-        return mr__call_fail(call, MR_ELIMIT, "%s of %u x %u: a side of more than 2147483647 pixels", name, width,
+        return mr__call_fail(call, MR_ELIMIT, "%s of %u x %u: a side of more than 2147483647 pixels", call->name, width,
                              height);
     if ((uint64_t)width * height > limit)
-        return mr__call_fail(call, MR_ELIMIT, "%s of %u x %u: more than %llu pixels, the limit (limits.pixels)", name,
-                             width, height, (unsigned long long)limit);
+        return mr__call_fail(call, MR_ELIMIT, "%s of %u x %u: more than %llu pixels, the limit (limits.pixels)",
+                             call->name, width, height, (unsigned long long)limit);
     return 0;
 }
 

@@ -20,6 +20,7 @@
 
 /* One call of a decoder or an encoder, as its codec sees it. */
 typedef struct mr__call {
+    const char *name;     /* of the form; "image" before it is known */
     const uint8_t *bytes; /* the stored image; NULL when encoding */
     size_t nbytes;
     const mr_hooks *hooks;
@@ -110,6 +111,6 @@ void mr__states_fini(mr__states *states, const mr_hooks *hooks);
 int mr__limits_init(mr_limits *limits, const mr_limits *given);
 
 /* Width x height against limits->pixels, and each against what an mr_image can be. */
-int mr__call_check_pixels(mr__call *call, const char *name, uint32_t width, uint32_t height);
+int mr__call_check_pixels(mr__call *call, uint32_t width, uint32_t height);
 
 #endif

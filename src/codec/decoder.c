@@ -5,6 +5,8 @@
 
 #include "base/size.h"
 
+#include <stdio.h>
+
 struct mr_decoder {
     mr__handle handle;
     uint32_t warnings;
@@ -74,6 +76,15 @@ static bool is_possible(const mr_info *info)
            (info->depth == 8 || info->depth == 16) && info->orientation >= 1 && info->orientation <= 8;
 }
 
+/* Whoever gave us this will know it by its first bytes. */
+static int refuse_unknown(mr__call *call)
+{
+    char text[8 * 3 + 1] = "";
+    for (size_t i = 0; i < 8 && i < call->nbytes; i++)
+        snprintf(text + 3 * i, 4, " %02x", call->bytes[i]);
+    return mr__call_fail(call, MR_EFORMAT, "not an image in a known format: it begins with%s", text);
+}
+
 /* What every call on stored bytes begins with: find the codec, get its state ready, parse the header. */
 static int begin(mr_decoder *d, mr__call *call, const void *bytes, size_t nbytes, const mr__codec **codec,
                  mr_info *info)
@@ -89,7 +100,8 @@ static int begin(mr_decoder *d, mr__call *call, const void *bytes, size_t nbytes
                              (unsigned long long)call->limits->nbytes);
     *codec = mr__codec_probe(bytes, nbytes);
     if (*codec == NULL)
-        return mr__call_fail(call, MR_EFORMAT, "not an image in a known format: the first bytes are of none");
+        return refuse_unknown(call);
+    call->name = (*codec)->name;
     int result = mr__states_get(&d->handle.states, *codec, call);
     if (result != 0)
         return result;
@@ -131,7 +143,7 @@ static int prepare(mr_decoder *d, mr__call *call, const void *bytes, size_t nbyt
     if (!mr__struct_copy(&h, sizeof h, hints))
         return mr__call_fail(call, MR_EARGUMENT,
                              "hints: struct_size is not set, or fields are that this version lacks");
-    result = mr__call_check_pixels(call, (*codec)->name, info->width, info->height);
+    result = mr__call_check_pixels(call, info->width, info->height);
     if (result == 0)
         result = mr__plan_init(plan, call, *codec, info, &h);
     return result;

@@ -77,11 +77,12 @@ int mr_encoder_encode(mr_encoder *e, const mr_image *image, const mr_encode_opti
     const mr__codec *codec = mr__codec_of_form(o.form);
     if (codec == NULL)
         return mr__call_fail(&call, MR_EARGUMENT, "form is %d, which is none", (int)o.form);
+    call.name = codec->name;
     if (codec->encode == NULL)
         return mr__call_fail(&call, MR_EUNSUPPORTED, "%s can be decoded, but not encoded", codec->name);
     int result = check_options(&call, &o);
     if (result == 0)
-        result = mr__call_check_pixels(&call, codec->name, image->width, image->height);
+        result = mr__call_check_pixels(&call, image->width, image->height);
     if (result == 0)
         result = mr__states_get(&e->handle.states, codec, &call);
     size_t nbytes = 0;

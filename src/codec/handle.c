@@ -18,7 +18,8 @@ void mr__handle_trim(mr__handle *handle)
 mr__call mr__handle_call(mr__handle *handle, const void *bytes, size_t nbytes)
 {
     mr__detail_clear(&handle->detail);
-    return (mr__call){.bytes = bytes,
+    return (mr__call){.name = "image",
+                      .bytes = bytes,
                       .nbytes = nbytes,
                       .hooks = &handle->hooks,
                       .limits = &handle->limits,
