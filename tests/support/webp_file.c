@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "webp_file.h"
 
+#include "base/bytes.h"
 #include "test.h"
 
 #include <string.h>
@@ -81,4 +82,70 @@ picture_file webp_animate(const picture_file *const frames[2], int x, int y)
     }
     assert_int_equal(WebPMuxSetAnimationParams(mux, &params), WEBP_MUX_OK);
     return assemble(mux);
+}
+
+/* Bits from the lowest of each byte on, as VP8L has them. */
+typedef struct bit_writer {
+    uint8_t bytes[2048];
+    size_t count;
+} bit_writer;
+
+static void write_bits(bit_writer *w, uint32_t value, int count)
+{
+    for (int i = 0; i < count; i++, w->count++)
+        w->bytes[w->count / 8] |= (uint8_t)((value >> i & 1) << w->count % 8);
+}
+
+/* A prefix code of one symbol, 0, which takes no bits to write: simple, one symbol, of one bit. */
+static void write_empty_code(bit_writer *w)
+{
+    write_bits(w, 1, 4);
+}
+
+/* 256 symbols of 8 bits and `rest` symbols that do not occur. */
+static void write_byte_code(bit_writer *w, int rest)
+{
+    // The lengths' own code, in its fixed order (17 18 0 1 2 3 4 5 16 6 7 8): length 0 is "0", length 8 is "1".
+    static const uint8_t lengths[12] = {[2] = 1, [11] = 1};
+    write_bits(w, 0, 1);
+    write_bits(w, 12 - 4, 4);
+    for (int i = 0; i < 12; i++)
+        write_bits(w, lengths[i], 3);
+    write_bits(w, 0, 1);
+    for (int i = 0; i < 256 + rest; i++)
+        write_bits(w, i < 256, 1);
+}
+
+/* 16 x 16 pixels of their own numbers, in green: each block of 4 x 4 pixels gets a group of its own. */
+static void write_groups_image(bit_writer *w)
+{
+    write_bits(w, 0, 1); // no colour cache
+    write_byte_code(w, 24);
+    for (int i = 0; i < 4; i++)
+        write_empty_code(w);
+    for (uint32_t i = 0; i < 256; i++)
+        for (int bit = 7; bit >= 0; bit--) // codes are written from their highest bit
+            write_bits(w, i >> bit & 1, 1);
+}
+
+picture_file webp_greedy(void)
+{
+    bit_writer w = {.count = 20 * 8};
+    write_bits(&w, 0x2f, 8);
+    write_bits(&w, 63, 14);
+    write_bits(&w, 63, 14);
+    write_bits(&w, 1, 4);     // alpha, version 0
+    write_bits(&w, 0, 1);     // no transform
+    write_bits(&w, 1, 1);     // a colour cache,
+    write_bits(&w, 11, 4);    // the largest
+    write_bits(&w, 1 | 0, 4); // groups, one for 4 x 4 pixels
+    write_groups_image(&w);
+    for (int i = 0; i < 256 * 5; i++)
+        write_empty_code(&w);
+    size_t nbytes = (w.count + 15) / 16 * 2;
+    memcpy(w.bytes, "RIFF", 4);
+    mr__store_le32(w.bytes + 4, (uint32_t)nbytes - 8);
+    memcpy(w.bytes + 8, "WEBPVP8L", 8);
+    mr__store_le32(w.bytes + 16, (uint32_t)nbytes - 20);
+    return picture_copy(w.bytes, nbytes);
 }

@@ -19,4 +19,7 @@ picture_file webp_with_exif(const picture_file *plain, const void *exif, size_t 
 /* An animation of two frames, the first at (x, y), the second at the corner. */
 picture_file webp_animate(const picture_file *const frames[2], int x, int y);
 
+/* A lossless file of 64 x 64 pixels, 1 KB, that makes a decoder build 256 groups of the largest prefix codes. */
+picture_file webp_greedy(void);
+
 #endif

@@ -207,12 +207,26 @@ static void what_is_charged_is_enough(void **state)
     }
 }
 
+/* A small file that makes libwebp take a thousand times its size, and four hundred times its pixels. */
+static void a_greedy_file_is_charged_for(void **state)
+{
+    (void)state;
+    limited l = {.file = webp_greedy()};
+    check_charge(decode_limited, &l, "decode a greedy file");
+    l.memory_nbytes = 0;
+    size_t peak = peak_of(decode_limited, &l);
+    print_message("%zu bytes stored, %zu taken\n", l.file.nbytes, peak);
+    assert_true(peak > 4 << 20);
+    free(l.file.bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(every_allocation_of_accepted_damage_may_fail),
         cmocka_unit_test(what_is_charged_is_enough),
+        cmocka_unit_test(a_greedy_file_is_charged_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

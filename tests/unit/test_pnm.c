@@ -337,6 +337,8 @@ static void reading_stops_below_the_region(void **state)
     mr_image out = picture_decode(text, sizeof text - 1, &hints);
     assert_int_equal(*(uint8_t *)out.pixels, 4);
     mr_image_fini(&out, NULL);
+    assert_int_equal(picture_try(decoder, text, sizeof text - 1, &hints), 0);
+    assert_int_equal(mr_decoder_warnings(decoder), 0);
     hints.region.height = 2;
     assert_int_equal(picture_try(decoder, text, sizeof text - 1, &hints), MR_ECORRUPT);
 }

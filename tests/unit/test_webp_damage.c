@@ -86,6 +86,7 @@ static void details_name_the_byte(void **state)
         {12, 'X', MR_ECORRUPT, "VP8X chunk at byte 12"},
         {16, 255, MR_ECORRUPT, "byte 12"},
         {20, 1, MR_ECORRUPT, "key frame of a known profile at byte 20"},
+        {20, 0, MR_ECORRUPT, "visible key frame"},
         {23, 0, MR_ECORRUPT, "start code at byte 23"},
         {26, 0, MR_ECORRUPT, "size 0 x 9 at byte 26"},
         {22, 0x7f, MR_ECORRUPT, "first partition at byte 20"},
