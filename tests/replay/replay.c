@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * replay [--small] PATH...: runs every file through the checks of fuzz/check and holds its pixels against the plain
- * library. --small: the limits of the fuzz targets, and every allocation fails in its turn. Exits 1 when pixels differ
- * or a file takes too long, aborts when a check fails, 77 (skipped) when no path is there.
+ * library. @ before a path: of the shared folder ($MILLRACE_SHARED). --small: the limits of the fuzz targets, and every
+ * allocation fails in its turn. Exits 1 when pixels differ or a file takes too long, aborts when a check fails, 77
+ * (skipped) when no path is there.
  */
 #include "replay.h"
 
@@ -76,6 +77,12 @@ static void replay_path(plan *p, char *path)
         fts_close(walk);
 }
 
+static const char *shared_folder(void)
+{
+    const char *given = getenv("MILLRACE_SHARED");
+    return given != NULL && given[0] != 0 ? given : MILLRACE_SOURCE_ROOT "/../shared";
+}
+
 static void use_small(plan *p)
 {
     p->setting = fuzz_setting_small();
@@ -96,12 +103,14 @@ int main(int argc, char **argv)
 #endif
     watch_start(SECONDS);
     for (int i = first; i < argc; i++) {
+        char path[4096];
         struct stat status;
-        if (stat(argv[i], &status) == 0) {
+        snprintf(path, sizeof path, "%s%s", argv[i][0] == '@' ? shared_folder() : "", argv[i] + (argv[i][0] == '@'));
+        if (stat(path, &status) == 0) {
             there = true;
-            replay_path(&p, argv[i]);
+            replay_path(&p, path);
         } else {
-            printf("replay: %s is not there\n", argv[i]);
+            printf("replay: %s is not there\n", path);
         }
     }
     if (!there) {
