@@ -35,11 +35,11 @@ static mr_image make_image(uint32_t width, uint32_t height, uint32_t channels, u
     assert_int_equal(mr_image_init(&image, width, height, channels, depth, NULL), 0);
     size_t row = mr_image_row_nbytes(&image);
     for (size_t i = 0; i < row * height; i++)
-        ((uint8_t *)image.pixels)[i] = (uint8_t)(i % row / 2 + i / row + plain_random_below(&random, 30));
+        ((uint8_t *)image.pixels)[i] = (uint8_t)(i % row / 2 + i / row + picture_random_below(&random, 30));
     return image;
 }
 
-static plain_bytes encode(const mr_image *image, mr_encode_options options)
+static picture_file encode(const mr_image *image, mr_encode_options options)
 {
     const void *bytes;
     size_t nbytes;
@@ -49,11 +49,11 @@ static plain_bytes encode(const mr_image *image, mr_encode_options options)
     if (result != 0)
         print_error("%s\n", mr_encoder_detail(encoder));
     assert_int_equal(result, 0);
-    return plain_copy(bytes, nbytes);
+    return picture_copy(bytes, nbytes);
 }
 
 /* The bytes that libjpeg, used plainly, makes of the same. */
-static plain_bytes encode_plainly(const mr_image *image, int quality, int across, int down, bool progressive)
+static picture_file encode_plainly(const mr_image *image, int quality, int across, int down, bool progressive)
 {
     struct jpeg_compress_struct c;
     struct jpeg_error_mgr error;
@@ -81,7 +81,7 @@ static plain_bytes encode_plainly(const mr_image *image, int quality, int across
     }
     jpeg_finish_compress(&c);
     jpeg_destroy_compress(&c);
-    plain_bytes copy = plain_copy(made, nbytes);
+    picture_file copy = picture_copy(made, nbytes);
     free(made);
     return copy;
 }
@@ -101,11 +101,11 @@ static void bytes_are_libjpegs(void **state)
         bool progressive = i % 2 == 1;
         uint32_t channels = i % 5 == 4 ? 1 : 3, quality = i == 0 ? 0 : (uint32_t)(7 * i % 100 + 1);
         mr_image image = make_image(61 + (uint32_t)i, 43, channels, 8), upside_down = mr_image_upside_down(&image);
-        plain_bytes plain = encode_plainly(&image, quality != 0 ? (int)quality : 90, names[i % 8].across,
-                                           names[i % 8].down, progressive);
+        picture_file plain = encode_plainly(&image, quality != 0 ? (int)quality : 90, names[i % 8].across,
+                                            names[i % 8].down, progressive);
         mr_encode_options o = {.quality = quality, .subsampling = names[i % 8].name, .progressive = progressive};
         for (int round = 0; round < 2; round++) {
-            plain_bytes ours = encode(&image, o);
+            picture_file ours = encode(&image, o);
             assert_int_equal(ours.nbytes, plain.nbytes);
             assert_memory_equal(ours.bytes, plain.bytes, plain.nbytes);
             free(ours.bytes);
@@ -114,7 +114,7 @@ static void bytes_are_libjpegs(void **state)
         assert_int_equal(mr_decoder_info(decoder, plain.bytes, plain.nbytes, &info), 0);
         mr_subsampling name = names[i % 8].name != 0 ? names[i % 8].name : MR_SUBSAMPLING_420;
         assert_int_equal(info.subsampling, channels == 1 ? MR_SUBSAMPLING_NONE : name);
-        plain_bytes turned = encode(&upside_down, o);
+        picture_file turned = encode(&upside_down, o);
         assert_true(turned.nbytes != plain.nbytes || memcmp(turned.bytes, plain.bytes, plain.nbytes) != 0);
         free(turned.bytes);
         free(plain.bytes);
@@ -132,7 +132,7 @@ static void orientation_and_profile(void **state)
         profile[i] = (uint8_t)(i * i >> 3);
     for (uint32_t i = 0; i < 8; i++) {
         mr_encode_options o = {.orientation = i + 1, .icc = profile, .icc_nbytes = sizes[i % 4]};
-        plain_bytes file = encode(&image, o);
+        picture_file file = encode(&image, o);
         mr_info info = {.struct_size = sizeof info};
         const void *icc;
         size_t icc_nbytes;

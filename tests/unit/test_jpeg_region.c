@@ -79,7 +79,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static bool make(plain_bytes *file, const sampling *s, kind k, uint32_t width, uint32_t height)
+static bool make(picture_file *file, const sampling *s, kind k, uint32_t width, uint32_t height)
 {
     plain_recipe r = {.width = width, .height = height, .space = s->space, .seed = width * 1000 + height};
     memcpy(r.factors, s->factors, sizeof r.factors);
@@ -101,20 +101,20 @@ static void print_case(const char *what, const sampling *s, kind k, const mr_dec
                 r.y, r.width, r.height, mr_decoder_detail(decoder));
 }
 
-static void check_region(const plain_bytes *file, const sampling *s, kind k, mr_decode_hints h, const mr_image *whole,
+static void check_region(const picture_file *file, const sampling *s, kind k, mr_decode_hints h, const mr_image *whole,
                          mr_rect region)
 {
     mr_image part;
     h.region = region;
-    if (mr_decoder_decode(decoder, file->bytes, file->nbytes, &h, &part) != 0 || part.width != region.width ||
-        part.height != region.height || !plain_same(whole, region.x, region.y, &part)) {
+    if (mr_decoder_decode(decoder, file->bytes, file->nbytes, &h, &part) != 0 ||
+        !picture_is_part(whole, region, &part)) {
         print_case("region", s, k, &h, region);
         fail();
     }
 }
 
 /* The whole against plain libjpeg; its pixels are the caller's to free. */
-static mr_image check_whole(const plain_bytes *file, const sampling *s, kind k, const mr_decode_hints *h)
+static mr_image check_whole(const picture_file *file, const sampling *s, kind k, const mr_decode_hints *h)
 {
     mr_image ours, copy, plain;
     if (mr_decoder_decode(decoder, file->bytes, file->nbytes, h, &ours) != 0) {
@@ -126,7 +126,7 @@ static mr_image check_whole(const plain_bytes *file, const sampling *s, kind k, 
     if (s->space == PLAIN_CMYK || s->space == PLAIN_YCCK || (s->space == PLAIN_RGB && h->channels == 1))
         return copy; // their way to RGB, and RGB's to gray, is tested elsewhere
     assert_true(plain_decode(file->bytes, file->nbytes, h->reduce, copy.channels, &plain) >= 0);
-    if (plain.width != copy.width || plain.height != copy.height || !plain_same(&plain, 0, 0, &copy)) {
+    if (!picture_same(&plain, &copy)) {
         print_case("whole is not libjpeg's", s, k, h, h->region);
         fail();
     }
@@ -135,7 +135,7 @@ static mr_image check_whole(const plain_bytes *file, const sampling *s, kind k, 
 }
 
 /* Edges, corners, single pixels, and some at random. */
-static void check_regions(const plain_bytes *file, const sampling *s, kind k, mr_decode_hints h, uint32_t random_count)
+static void check_regions(const picture_file *file, const sampling *s, kind k, mr_decode_hints h, uint32_t random_count)
 {
     mr_image whole = check_whole(file, s, k, &h);
     uint32_t w = whole.width, t = whole.height;
@@ -154,9 +154,9 @@ static void check_regions(const plain_bytes *file, const sampling *s, kind k, mr
     for (size_t i = 0; i < sizeof edges / sizeof *edges; i++)
         check_region(file, s, k, h, &whole, edges[i]);
     for (uint32_t i = 0; i < random_count; i++) {
-        mr_rect r = {plain_random_below(&random, w), plain_random_below(&random, t), 0, 0};
-        r.width = 1 + plain_random_below(&random, i % 2 == 0 ? w - r.x : (w - r.x + 7) / 8);
-        r.height = 1 + plain_random_below(&random, i % 3 != 0 ? t - r.y : (t - r.y + 7) / 8);
+        mr_rect r = {picture_random_below(&random, w), picture_random_below(&random, t), 0, 0};
+        r.width = 1 + picture_random_below(&random, i % 2 == 0 ? w - r.x : (w - r.x + 7) / 8);
+        r.height = 1 + picture_random_below(&random, i % 3 != 0 ? t - r.y : (t - r.y + 7) / 8);
         check_region(file, s, k, h, &whole, r);
     }
     mr_image_fini(&whole, NULL);
@@ -171,7 +171,7 @@ static void check_kind(kind k)
     size_t size_count = k == BASELINE || k == PROGRESSIVE ? 6 : 3;
     for (size_t i = 0; i < SAMPLING_COUNT; i++)
         for (size_t z = 0; z < size_count; z++) {
-            plain_bytes file;
+            picture_file file;
             if (!make(&file, &samplings[i], k, sizes[z].width, sizes[z].height))
                 continue;
             for (size_t n = 0; n < 8; n++) {
@@ -226,7 +226,7 @@ static void every_column_and_row(void **state)
     for (size_t i = 0; i < SAMPLING_COUNT; i++) {
         const sampling *s = &samplings[i];
         kind k = s->separate_only ? SEPARATE : BASELINE;
-        plain_bytes wide, high;
+        picture_file wide, high;
         assert_true(make(&wide, s, k, 75, 9) && make(&high, s, k, 9, 75));
         for (size_t n = 0; n < 4; n++) {
             mr_decode_hints h = {.struct_size = sizeof h, .reduce = reductions[n], .channels = 3};
@@ -248,7 +248,7 @@ static void every_column_and_row(void **state)
 static void any_stride(void **state)
 {
     (void)state;
-    plain_bytes file;
+    picture_file file;
     assert_true(make(&file, &samplings[2], BASELINE, 67, 45));
     mr_decode_hints h = {.struct_size = sizeof h, .region = {13, 7, 30, 20}};
     mr_image part, room, view;
@@ -259,7 +259,7 @@ static void any_stride(void **state)
     view = mr_image_upside_down(&view);
     assert_int_equal(mr_decoder_decode_into(decoder, file.bytes, file.nbytes, &h, &view), 0);
     assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, &h, &part), 0);
-    assert_true(plain_same(&view, 0, 0, &part));
+    assert_true(picture_same(&view, &part));
     for (uint32_t y = 0; y < 20; y++)
         for (uint32_t x = 0; x < 40 * 3; x++)
             if (x < 15 || x >= 105)

@@ -36,16 +36,16 @@ static void expect_same(mr_decoder *decoder, const png_spec *spec)
 {
     char text[160];
     mr_image ours, theirs;
-    png_file file = png_make(spec);
+    picture_file file = png_make(spec);
     describe(spec, text);
     if (mr_decoder_decode(decoder, file.bytes, file.nbytes, NULL, &ours) != 0)
         fail_msg("%s: %s", text, mr_decoder_detail(decoder));
     assert_int_equal(mr_decoder_warnings(decoder), 0);
     assert_true(png_reference_decode(file.bytes, file.nbytes, &theirs));
-    if (!images_equal(&ours, &theirs))
+    if (!picture_same(&ours, &theirs))
         fail_msg("%s: other pixels than libpng's", text);
     mr_image_fini(&theirs, NULL);
-    png_file_fini(&file);
+    free(file.bytes);
 }
 
 static void every_kind_and_size(void **state)
@@ -104,43 +104,39 @@ static void portable_decode_is_the_same(void **state)
     unsetenv("MILLRACE_CPU");
 }
 
-static uint32_t next_random(uint32_t *seed)
-{
-    *seed = *seed * 1664525u + 1013904223u;
-    return *seed >> 8;
-}
-
-static void check_regions(mr_decoder *decoder, const png_spec *spec, uint32_t *seed)
+static void check_regions(mr_decoder *decoder, const png_spec *spec, uint64_t *seed)
 {
     char text[160];
     mr_image whole, crop, part;
-    png_file file = png_make(spec);
+    picture_file file = png_make(spec);
     describe(spec, text);
     assert_true(png_reference_decode(file.bytes, file.nbytes, &whole));
     for (int i = 0; i < 25; i++) {
         mr_decode_hints hints = {.struct_size = sizeof hints};
-        hints.region.x = next_random(seed) % 2 ? 0 : next_random(seed) % spec->width;
-        hints.region.y = next_random(seed) % spec->height;
-        hints.region.width = 1 + next_random(seed) % (spec->width - hints.region.x);
-        hints.region.height = 1 + next_random(seed) % (spec->height - hints.region.y);
+        hints.region.x = picture_random(seed) % 2 ? 0 : picture_random(seed) % spec->width;
+        hints.region.y = picture_random(seed) % spec->height;
+        hints.region.width = 1 + picture_random(seed) % (spec->width - hints.region.x);
+        hints.region.height = 1 + picture_random(seed) % (spec->height - hints.region.y);
         assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, &hints, &part), 0);
         assert_int_equal(mr_image_crop(&whole, hints.region, &crop), 0);
-        if (!images_equal(&part, &crop))
+        if (!picture_same(&part, &crop))
             fail_msg("%s: region %u,%u %ux%u is not that part of the whole", text, hints.region.x, hints.region.y,
                      hints.region.width, hints.region.height);
     }
     mr_image_fini(&whole, NULL);
-    png_file_fini(&file);
+    free(file.bytes);
 }
 
 static void regions_are_parts_of_the_whole(void **state)
 {
     (void)state;
     mr_decoder *decoder = new_decoder();
-    uint32_t seed = 11;
+    uint64_t seed = 11;
     for (size_t k = 0; k < KINDS; k++)
         for (int n = 0; n < 12; n++) {
-            png_spec spec = {.width = 1 + next_random(&seed) % 60, .height = 1 + next_random(&seed) % 60, .seed = seed};
+            png_spec spec = {.width = 1 + picture_random(&seed) % 60,
+                             .height = 1 + picture_random(&seed) % 60,
+                             .seed = (uint32_t)seed};
             spec.color_type = kinds[k].color_type;
             spec.bit_depth = kinds[k].bit_depth;
             spec.interlaced = n % 3 == 0;
@@ -155,7 +151,7 @@ static void check_shapes(mr_decoder *decoder, const png_spec *spec)
 {
     char text[160];
     mr_image natural, wanted, made;
-    png_file file = png_make(spec);
+    picture_file file = png_make(spec);
     describe(spec, text);
     assert_true(png_reference_decode(file.bytes, file.nbytes, &natural));
     for (uint32_t channels = 1; channels <= 4; channels++)
@@ -164,12 +160,12 @@ static void check_shapes(mr_decoder *decoder, const png_spec *spec)
             assert_int_equal(mr_image_init(&wanted, spec->width, spec->height, channels, depth, NULL), 0);
             assert_int_equal(mr_image_convert(&natural, &wanted), 0);
             assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, &hints, &made), 0);
-            if (!images_equal(&made, &wanted))
+            if (!picture_same(&made, &wanted))
                 fail_msg("%s: to %u channels of %u bits is not as converted", text, channels, depth);
             mr_image_fini(&wanted, NULL);
         }
     mr_image_fini(&natural, NULL);
-    png_file_fini(&file);
+    free(file.bytes);
 }
 
 static void every_shape_is_as_converted(void **state)
@@ -197,26 +193,26 @@ static void strides_are_kept(void **state)
         uint8_t room[H * PITCH];
         mr_image theirs;
         mr_image to = {W, H, 3, 8, -PITCH, room + (H - 1) * PITCH};
-        png_file file = png_make(&(png_spec){.width = W,
-                                             .height = H,
-                                             .bit_depth = 8,
-                                             .color_type = 2,
-                                             .interlaced = interlaced,
-                                             .filters = PNG_FILTER_PAETH});
+        picture_file file = png_make(&(png_spec){.width = W,
+                                                 .height = H,
+                                                 .bit_depth = 8,
+                                                 .color_type = 2,
+                                                 .interlaced = interlaced,
+                                                 .filters = PNG_FILTER_PAETH});
         memset(room, 0xa5, sizeof room);
         assert_int_equal(mr_decoder_decode_into(decoder, file.bytes, file.nbytes, NULL, &to), 0);
         assert_true(png_reference_decode(file.bytes, file.nbytes, &theirs));
-        assert_true(images_equal(&to, &theirs));
+        assert_true(picture_same(&to, &theirs));
         for (size_t i = 0; i < sizeof room; i++)
             if (i % PITCH >= 3 * W)
                 assert_int_equal(room[i], 0xa5);
         mr_image_fini(&theirs, NULL);
-        png_file_fini(&file);
+        free(file.bytes);
     }
     mr_decoder_free(decoder);
 }
 
-static void info_of(mr_decoder *decoder, const png_file *file, mr_info *info)
+static void info_of(mr_decoder *decoder, const picture_file *file, mr_info *info)
 {
     *info = (mr_info){.struct_size = sizeof *info};
     assert_int_equal(mr_decoder_info(decoder, file->bytes, file->nbytes, info), 0);
@@ -228,11 +224,11 @@ static void info_tells_the_header(void **state)
     mr_decoder *decoder = new_decoder();
     mr_info info;
     for (size_t k = 0; k < KINDS; k++) {
-        png_file file = png_make(&(png_spec){.width = 31,
-                                             .height = 7,
-                                             .bit_depth = kinds[k].bit_depth,
-                                             .color_type = kinds[k].color_type,
-                                             .interlaced = k % 2});
+        picture_file file = png_make(&(png_spec){.width = 31,
+                                                 .height = 7,
+                                                 .bit_depth = kinds[k].bit_depth,
+                                                 .color_type = kinds[k].color_type,
+                                                 .interlaced = k % 2});
         info_of(decoder, &file, &info);
         assert_int_equal(info.form, MR_FORM_PNG);
         assert_int_equal(info.width, 31);
@@ -247,7 +243,7 @@ static void info_tells_the_header(void **state)
         assert_int_equal(info.color, type == 3                ? MR_COLOR_PALETTE
                                      : type == 2 || type == 6 ? MR_COLOR_RGB
                                                               : MR_COLOR_GRAY);
-        png_file_fini(&file);
+        free(file.bytes);
     }
     mr_decoder_free(decoder);
 }
@@ -255,9 +251,9 @@ static void info_tells_the_header(void **state)
 static const uint8_t exif6[26] = {'I', 'I', '*', 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 6};
 
 /* A gray image of 2 x 2, with eXIf before or after the image data, and acTL. */
-static png_file make_small(bool exif_first, bool exif_last, bool animated)
+static picture_file make_small(bool exif_first, bool exif_last, bool animated)
 {
-    png_file file = {0};
+    picture_file file = {0};
     png_begin(&file, 2, 2, 8, 0, 0);
     if (animated)
         png_append_chunk(&file, "acTL", "\0\0\0\5\0\0\0\0", 8);
@@ -276,7 +272,7 @@ static void orientation_stands_before_or_after(void **state)
     mr_decoder *decoder = new_decoder();
     mr_info info;
     for (int n = 0; n < 4; n++) {
-        png_file file = make_small(n & 1, n & 2, n == 3);
+        picture_file file = make_small(n & 1, n & 2, n == 3);
         info_of(decoder, &file, &info);
         assert_int_equal(info.orientation, n == 0 ? 1 : 6);
         assert_int_equal(info.frames, n == 3 ? 5 : 1);
@@ -286,7 +282,7 @@ static void orientation_stands_before_or_after(void **state)
         info_of(decoder, &file, &info);
         assert_int_equal(info.orientation, n & 1 ? 6 : 1);
         file.nbytes = whole;
-        png_file_fini(&file);
+        free(file.bytes);
     }
     mr_decoder_free(decoder);
 }
@@ -317,18 +313,18 @@ static void second_decode_allocates_nothing(void **state)
     assert_int_equal(
         mr_decoder_new(&(mr_decoder_options){.struct_size = sizeof(mr_decoder_options), .hooks = &hooks}, &decoder), 0);
     for (size_t k = 0; k < KINDS; k++) {
-        png_file file = png_make(&(png_spec){.width = 50,
-                                             .height = 40,
-                                             .bit_depth = kinds[k].bit_depth,
-                                             .color_type = kinds[k].color_type,
-                                             .interlaced = k % 2,
-                                             .idat_nbytes = 100});
+        picture_file file = png_make(&(png_spec){.width = 50,
+                                                 .height = 40,
+                                                 .bit_depth = kinds[k].bit_depth,
+                                                 .color_type = kinds[k].color_type,
+                                                 .interlaced = k % 2,
+                                                 .idat_nbytes = 100});
         mr_decode_hints hints = {.struct_size = sizeof hints, .channels = 4, .depth = 8};
         assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, &hints, &image), 0);
         size_t before = c.allocations;
         assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, &hints, &image), 0);
         assert_int_equal(c.allocations, before);
-        png_file_fini(&file);
+        free(file.bytes);
     }
     mr_decoder_free(decoder);
 }

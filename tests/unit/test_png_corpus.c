@@ -31,7 +31,7 @@ static void compare(const char *path, const uint8_t *bytes, size_t nbytes, void 
     mr_image ours, theirs;
     int result = mr_decoder_decode(t->decoder, bytes, nbytes, NULL, &ours);
     bool taken = png_reference_decode(bytes, nbytes, &theirs);
-    bool same = taken == (result == 0) && (!taken || images_equal(&ours, &theirs));
+    bool same = taken == (result == 0) && (!taken || picture_same(&ours, &theirs));
     if (!same && !may_differ(path)) {
         printf("%s: libpng %s, we say \"%s\"\n", path, taken ? "takes it" : "refuses", mr_decoder_detail(t->decoder));
         t->different++;

@@ -18,7 +18,7 @@ static mr_decoder *new_decoder(void)
 }
 
 /* Small files of different makes: several IDATs, a palette, interlaced, 16 bits. */
-static png_file make_file(int n)
+static picture_file make_file(int n)
 {
     switch (n) {
     case 0:
@@ -37,7 +37,7 @@ static void every_truncation(void **state)
     (void)state;
     mr_decoder *decoder = new_decoder();
     for (int n = 0; n < 4; n++) {
-        png_file file = make_file(n);
+        picture_file file = make_file(n);
         mr_image whole, part;
         size_t end = png_find(&file, "IEND", 0);
         assert_true(png_reference_decode(file.bytes, file.nbytes, &whole));
@@ -50,12 +50,12 @@ static void every_truncation(void **state)
                 assert_non_null(strstr(mr_decoder_detail(decoder), "truncated PNG: "));
             if (cut >= end) { // the pixels are all there; a missing IEND is worth a warning
                 assert_int_equal(mr_decoder_warnings(decoder), 1);
-                assert_true(images_equal(&part, &whole));
+                assert_true(picture_same(&part, &whole));
             }
             free(copy);
         }
         mr_image_fini(&whole, NULL);
-        png_file_fini(&file);
+        free(file.bytes);
     }
     mr_decoder_free(decoder);
 }
@@ -83,7 +83,7 @@ static void truncated_image_data_is_accepted_on_request(void **state)
     (void)state;
     mr_decoder *decoder = new_decoder();
     mr_decode_hints hints = {.struct_size = sizeof hints, .accept_damaged = true};
-    png_file file =
+    picture_file file =
         png_make(&(png_spec){.width = 40, .height = 50, .bit_depth = 8, .color_type = 2, .idat_nbytes = 500});
     mr_image whole, part;
     uint32_t most = 0;
@@ -101,7 +101,7 @@ static void truncated_image_data_is_accepted_on_request(void **state)
     }
     assert_int_equal(most, 50);
     mr_image_fini(&whole, NULL);
-    png_file_fini(&file);
+    free(file.bytes);
     mr_decoder_free(decoder);
 }
 
@@ -111,7 +111,7 @@ static void every_changed_byte_is_seen(void **state)
     (void)state;
     mr_decoder *decoder = new_decoder();
     for (int n = 0; n < 4; n++) {
-        png_file file = make_file(n);
+        picture_file file = make_file(n);
         mr_image whole, part;
         assert_true(png_reference_decode(file.bytes, file.nbytes, &whole));
         for (size_t i = 0; i < file.nbytes; i++)
@@ -122,11 +122,11 @@ static void every_changed_byte_is_seen(void **state)
                     fail_msg("file %d: bit %d of byte %zu was changed unseen", n, bit, i);
                 // A tRNS that is ignored leaves its channel out; whatever else is passed over changes no pixel.
                 if (result == 0 && part.channels == whole.channels)
-                    assert_true(images_equal(&part, &whole));
+                    assert_true(picture_same(&part, &whole));
                 file.bytes[i] ^= (uint8_t)(1 << bit);
             }
         mr_image_fini(&whole, NULL);
-        png_file_fini(&file);
+        free(file.bytes);
     }
     mr_decoder_free(decoder);
 }
@@ -142,10 +142,10 @@ static void changed_bytes_with_right_checksums(void **state)
     mr_decoder *decoder = new_decoder();
     size_t both = 0, adler = 0;
     for (int n = 0; n < 4; n++) {
-        png_file file = make_file(n);
+        picture_file file = make_file(n);
         for (size_t i = 8; i < file.nbytes; i++)
             for (int v = 0; v < 3; v++) {
-                png_file changed = {0};
+                picture_file changed = {0};
                 mr_image ours, theirs;
                 png_append(&changed, file.bytes, file.nbytes);
                 changed.bytes[i] = v == 0 ? changed.bytes[i] ^ 1 : v == 1 ? changed.bytes[i] + 17 : 0xff;
@@ -153,7 +153,7 @@ static void changed_bytes_with_right_checksums(void **state)
                 int result = mr_decoder_decode(decoder, changed.bytes, changed.nbytes, NULL, &ours);
                 bool taken = png_reference_decode(changed.bytes, changed.nbytes, &theirs);
                 bool too_much = result == 0 && mr_decoder_warnings(decoder) != 0;
-                if (result == 0 && (taken ? !images_equal(&ours, &theirs) : !too_much))
+                if (result == 0 && (taken ? !picture_same(&ours, &theirs) : !too_much))
                     fail_msg("file %d, byte %zu, change %d: libpng %s", n, i, v,
                              taken ? "has other pixels" : "refuses");
                 if (result != 0 && taken && strstr(mr_decoder_detail(decoder), "cannot be decompressed") == NULL)
@@ -163,9 +163,9 @@ static void changed_bytes_with_right_checksums(void **state)
                 adler += result != 0 && taken;
                 if (taken)
                     mr_image_fini(&theirs, NULL);
-                png_file_fini(&changed);
+                free(changed.bytes);
             }
-        png_file_fini(&file);
+        free(file.bytes);
     }
     assert_true(both > 0 && adler > 0);
     mr_decoder_free(decoder);
@@ -196,7 +196,7 @@ static const struct piece {
     {'E', "IEND", "", 0},
 };
 
-static void append_piece(png_file *file, char letter)
+static void append_piece(picture_file *file, char letter)
 {
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
         const struct piece *p = &pieces[i];
@@ -208,10 +208,10 @@ static void append_piece(png_file *file, char letter)
 }
 
 /* Puts a file together; besides the pieces there are h and p, the headers of a gray and of a palette image. */
-static png_file assemble(const char *plan)
+static picture_file assemble(const char *plan)
 {
     static const uint8_t many[3 * 257];
-    png_file file = {0};
+    picture_file file = {0};
     for (const char *p = plan; *p != '\0'; p++) {
         if (*p == 'h' || *p == 'p')
             png_begin(&file, 2, 2, 8, *p == 'h' ? 0 : 3, 0);
@@ -288,7 +288,7 @@ static void oddities_have_their_words(void **state)
     mr_decoder *decoder = new_decoder();
     for (size_t i = 0; i < sizeof oddities / sizeof *oddities; i++) {
         const struct oddity *o = &oddities[i];
-        png_file file = assemble(o->plan);
+        picture_file file = assemble(o->plan);
         mr_image ours, theirs;
         int result = mr_decoder_decode(decoder, file.bytes, file.nbytes, NULL, &ours);
         const char *detail = mr_decoder_detail(decoder);
@@ -297,23 +297,23 @@ static void oddities_have_their_words(void **state)
         if (result == 0 && mr_decoder_warnings(decoder) != o->warnings)
             fail_msg("%s: %u warnings, not %u", o->plan, mr_decoder_warnings(decoder), o->warnings);
         bool taken = png_reference_decode(file.bytes, file.nbytes, &theirs);
-        if (taken != (result == 0) || (taken && !images_equal(&ours, &theirs)))
+        if (taken != (result == 0) || (taken && !picture_same(&ours, &theirs)))
             fail_msg("%s: libpng %s", o->plan, taken ? "takes it, with other pixels or alone" : "refuses");
         if (taken)
             mr_image_fini(&theirs, NULL);
-        png_file_fini(&file);
+        free(file.bytes);
     }
     mr_decoder_free(decoder);
 }
 
-static void expect_as_libpng(const png_file *file, uint32_t warnings)
+static void expect_as_libpng(const picture_file *file, uint32_t warnings)
 {
     mr_decoder *decoder = new_decoder();
     mr_image ours, theirs;
     assert_int_equal(mr_decoder_decode(decoder, file->bytes, file->nbytes, NULL, &ours), 0);
     assert_int_equal(mr_decoder_warnings(decoder), warnings);
     assert_true(png_reference_decode(file->bytes, file->nbytes, &theirs));
-    assert_true(images_equal(&ours, &theirs));
+    assert_true(picture_same(&ours, &theirs));
     mr_image_fini(&theirs, NULL);
     mr_decoder_free(decoder);
 }
@@ -323,23 +323,23 @@ static void what_is_beyond_the_depth_is_cut(void **state)
 {
     (void)state;
     for (size_t alphas = 1; alphas <= 3; alphas++) {
-        png_file file = {0};
+        picture_file file = {0};
         png_begin(&file, 8, 1, 1, 3, 0);
         png_append_chunk(&file, "PLTE", "abcdefghi", 9);
         png_append_chunk(&file, "tRNS", "xyz", alphas);
         png_append_rows(&file, "\0\x5a", 2);
         png_append_chunk(&file, "IEND", "", 0);
         expect_as_libpng(&file, alphas == 3);
-        png_file_fini(&file);
+        free(file.bytes);
     }
     for (uint8_t depth = 1; depth <= 8; depth *= 2) {
-        png_file file = {0};
+        picture_file file = {0};
         png_begin(&file, 1, 2, depth, 0, 0);
         png_append_chunk(&file, "tRNS", "\xff\xff", 2);
         png_append_rows(&file, "\0\xff\0\x0f", 4);
         png_append_chunk(&file, "IEND", "", 0);
         expect_as_libpng(&file, 0);
-        png_file_fini(&file);
+        free(file.bytes);
     }
 }
 
@@ -354,18 +354,18 @@ static void damage_is_accepted_on_request(void **state)
     mr_decoder *decoder = new_decoder();
     mr_decode_hints hints = {.struct_size = sizeof hints, .accept_damaged = true};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        png_file file = assemble(cases[i].plan);
+        picture_file file = assemble(cases[i].plan);
         mr_image image;
         assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, &hints, &image), 0);
         assert_int_equal(mr_decoder_warnings(decoder), 1);
         assert_memory_equal(image.pixels, cases[i].pixels, 4);
-        png_file_fini(&file);
+        free(file.bytes);
     }
     // Before the image data there is nothing to give.
-    png_file file = assemble("hxdE");
+    picture_file file = assemble("hxdE");
     mr_image image;
     assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, &hints, &image), MR_ECORRUPT);
-    png_file_fini(&file);
+    free(file.bytes);
     mr_decoder_free(decoder);
 }
 
@@ -375,20 +375,20 @@ static void wrong_adler_is_refused_or_accepted(void **state)
     mr_decoder *decoder = new_decoder();
     mr_decode_hints hints = {.struct_size = sizeof hints, .accept_damaged = true};
     mr_image image;
-    png_file file = assemble("hdE");
+    picture_file file = assemble("hdE");
     file.bytes[png_find(&file, "IEND", 0) - 5] ^= 1; // the last byte of the data, before its checksum
     png_fix_checksums(&file);
     assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, NULL, &image), MR_ECORRUPT);
     assert_non_null(strstr(mr_decoder_detail(decoder), "incorrect data check"));
     assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, &hints, &image), 0);
     assert_memory_equal(image.pixels, "\1\0\0\1", 4);
-    png_file_fini(&file);
+    free(file.bytes);
     mr_decoder_free(decoder);
 }
 
 static int decode_header(const mr_limits *limits, uint32_t width, uint32_t height, char detail[256])
 {
-    png_file file = {0};
+    picture_file file = {0};
     mr_decoder *decoder;
     mr_image image;
     mr_decoder_options options = {.struct_size = sizeof options, .limits = limits};
@@ -399,7 +399,7 @@ static int decode_header(const mr_limits *limits, uint32_t width, uint32_t heigh
     int result = mr_decoder_decode(decoder, file.bytes, file.nbytes, NULL, &image);
     snprintf(detail, 256, "%s", mr_decoder_detail(decoder));
     mr_decoder_free(decoder);
-    png_file_fini(&file);
+    free(file.bytes);
     return result;
 }
 
@@ -430,7 +430,7 @@ static void header_fields(void **state)
     for (unsigned field = 8; field < 13; field++)
         for (unsigned type = 0; type < 8; type++)
             for (unsigned value = 0; value < 256; value++) {
-                png_file file = {0};
+                picture_file file = {0};
                 mr_info info = {.struct_size = sizeof info};
                 png_begin(&file, 1, 1, 8, (uint8_t)type, 0);
                 file.bytes[16 + field] = (uint8_t)value;
@@ -444,7 +444,7 @@ static void header_fields(void **state)
                     mr_image_fini(&theirs, NULL);
                 assert_int_equal(result, taken ? 0 : MR_ECORRUPT);
                 good += taken;
-                png_file_fini(&file);
+                free(file.bytes);
             }
     assert_true(good > 15);
     mr_decoder_free(decoder);
