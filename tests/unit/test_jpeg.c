@@ -111,9 +111,7 @@ static void check_refused(const picture_file *file, int code, const char *part)
     mr_image out;
     assert_int_equal(mr_decoder_info(decoder, file->bytes, file->nbytes, &info), code);
     assert_int_equal(mr_decoder_decode(decoder, file->bytes, file->nbytes, NULL, &out), code);
-    if (strstr(mr_decoder_detail(decoder), part) == NULL)
-        print_error("not \"%s\": %s\n", part, mr_decoder_detail(decoder));
-    assert_non_null(strstr(mr_decoder_detail(decoder), part));
+    assert_contains(mr_decoder_detail(decoder), part);
 }
 
 /* Each a change of one byte of the frame header. */
@@ -169,7 +167,7 @@ static void fractional_sampling_is_refused(void **state)
     mr_image out;
     frame_of(&file)[14] = 0x21; // Cb: two to the luma's three
     assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, NULL, &out), MR_EUNSUPPORTED);
-    assert_non_null(strstr(mr_decoder_detail(decoder), "sampling factors"));
+    assert_contains(mr_decoder_detail(decoder), "sampling factors");
     free(file.bytes);
 }
 
@@ -268,7 +266,7 @@ static void check_icc(const picture_file *file, int code, const char *profile)
         assert_int_equal(nbytes, strlen(profile));
         assert_memory_equal(icc, profile, nbytes);
     } else {
-        assert_non_null(strstr(mr_decoder_detail(decoder), profile));
+        assert_contains(mr_decoder_detail(decoder), profile);
     }
 }
 
@@ -388,7 +386,7 @@ static void check_limit(const picture_file *file, mr_limits limits, const char *
     failing_begin(0, false);
     mr_decoder *d = limited(&hooks, limits);
     assert_int_equal(mr_decoder_decode(d, file->bytes, file->nbytes, NULL, &out), MR_ELIMIT);
-    assert_non_null(strstr(mr_decoder_detail(d), part));
+    assert_contains(mr_decoder_detail(d), part);
     mr_decoder_free(d);
     failing_counts counts = failing_end();
     assert_true(counts.live_blocks == 0 && counts.fault == NULL);

@@ -155,7 +155,7 @@ static void check_refused(const mr_image *image, mr_encode_options options, int 
     options.struct_size = sizeof options;
     options.form = MR_FORM_JPEG;
     assert_int_equal(mr_encoder_encode(encoder, image, &options, &bytes, &nbytes), code);
-    assert_non_null(strstr(mr_encoder_detail(encoder), part));
+    assert_contains(mr_encoder_detail(encoder), part);
 }
 
 static void what_jpeg_does_not_have(void **state)
