@@ -29,9 +29,11 @@ typedef struct plan {
  * With default limits, as a user has them, once; then the checks, which decode it a dozen times each, with limits that
  * let all but a few files through. Twice, with other hints.
  */
-static void replay_file(const char *path, const uint8_t *bytes, size_t nbytes, void *user)
+static void replay_file(const char *path, const picture_file *file, void *user)
 {
     plan *p = user;
+    const uint8_t *bytes = file->bytes;
+    size_t nbytes = file->nbytes;
     watch_file(path);
     compare_with_peer(&p->tally, path, bytes, nbytes);
     for (p->setting.salt = 0; p->setting.salt < 2; p->setting.salt++) {

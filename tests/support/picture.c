@@ -125,17 +125,22 @@ picture_file picture_copy(const void *bytes, size_t nbytes)
     return file;
 }
 
-picture_file picture_encode(const mr_image *image, const mr_encode_options *options)
+picture_file picture_encode_with(mr_encoder *with, const mr_image *image, const mr_encode_options *options)
 {
-    mr_encoder *encoder;
     const void *bytes;
     size_t nbytes;
-    assert_int_equal(mr_encoder_new(NULL, &encoder), 0);
-    int result = mr_encoder_encode(encoder, image, options, &bytes, &nbytes);
+    int result = mr_encoder_encode(with, image, options, &bytes, &nbytes);
     if (result != 0)
-        fail_msg("encode: %s: %s", mr_error_name(result), mr_encoder_detail(encoder));
-    picture_file file = picture_copy(bytes, nbytes);
-    mr_encoder_free(encoder);
+        fail_msg("encode: %s: %s", mr_error_name(result), mr_encoder_detail(with));
+    return picture_copy(bytes, nbytes);
+}
+
+picture_file picture_encode(const mr_image *image, const mr_encode_options *options)
+{
+    mr_encoder *own;
+    assert_int_equal(mr_encoder_new(NULL, &own), 0);
+    picture_file file = picture_encode_with(own, image, options);
+    mr_encoder_free(own);
     return file;
 }
 
@@ -153,12 +158,12 @@ mr_image picture_decode(const void *bytes, size_t nbytes, const mr_decode_hints 
     return copy;
 }
 
-int picture_try(mr_decoder *decoder, const void *bytes, size_t nbytes, const mr_decode_hints *hints)
+int picture_try(mr_decoder *with, const void *bytes, size_t nbytes, const mr_decode_hints *hints)
 {
     mr_image out;
-    int result = mr_decoder_decode(decoder, bytes, nbytes, hints, &out);
+    int result = mr_decoder_decode(with, bytes, nbytes, hints, &out);
     if (result != 0)
-        assert_true(mr_decoder_detail(decoder)[0] != '\0');
+        assert_true(mr_decoder_detail(with)[0] != '\0');
     else
         (void)mr_image_hash(&out);
     return result;

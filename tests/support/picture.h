@@ -40,7 +40,9 @@ typedef struct picture_file {
     size_t nbytes;
 } picture_file;
 
+/* Encodes, which must succeed, with an encoder of its own or with this one. */
 picture_file picture_encode(const mr_image *image, const mr_encode_options *options);
+picture_file picture_encode_with(mr_encoder *with, const mr_image *image, const mr_encode_options *options);
 
 /* An exact copy of a part of the bytes, so that a sanitizer sees what is read beyond it. */
 picture_file picture_copy(const void *bytes, size_t nbytes);
@@ -52,6 +54,6 @@ mr_image picture_decode(const void *bytes, size_t nbytes, const mr_decode_hints 
  * Decodes, whatever comes of it; on success every pixel is read, on failure there must be a detail. For damaged data.
  * Returns the code.
  */
-int picture_try(mr_decoder *decoder, const void *bytes, size_t nbytes, const mr_decode_hints *hints);
+int picture_try(mr_decoder *with, const void *bytes, size_t nbytes, const mr_decode_hints *hints);
 
 #endif

@@ -14,16 +14,16 @@ const char *shared_root(void)
 }
 
 /* Exactly as long as the file, so that a sanitizer sees the first byte behind it. */
-static uint8_t *read_file(const char *path, size_t nbytes)
+static picture_file read_file(const char *path, size_t nbytes)
 {
-    FILE *file = fopen(path, "rb");
-    uint8_t *bytes = malloc(nbytes != 0 ? nbytes : 1);
-    if (file == NULL || bytes == NULL || fread(bytes, 1, nbytes, file) != nbytes) {
+    FILE *stream = fopen(path, "rb");
+    picture_file file = {malloc(nbytes != 0 ? nbytes : 1), nbytes};
+    if (stream == NULL || file.bytes == NULL || fread(file.bytes, 1, nbytes, stream) != nbytes) {
         fprintf(stderr, "cannot read %s\n", path);
         exit(2);
     }
-    fclose(file);
-    return bytes;
+    fclose(stream);
+    return file;
 }
 
 static bool ends_in(const char *name, const char *ending)
@@ -45,10 +45,9 @@ size_t shared_walk(const char *path, const char *ending, shared_visit *visit, vo
     for (FTSENT *entry; walk != NULL && (entry = fts_read(walk)) != NULL;) {
         if (entry->fts_info != FTS_F || !ends_in(entry->fts_name, ending))
             continue;
-        size_t nbytes = (size_t)entry->fts_statp->st_size;
-        uint8_t *bytes = read_file(entry->fts_path, nbytes);
-        visit(entry->fts_path, bytes, nbytes, user);
-        free(bytes);
+        picture_file file = read_file(entry->fts_path, (size_t)entry->fts_statp->st_size);
+        visit(entry->fts_path, &file, user);
+        free(file.bytes);
         visited++;
     }
     if (walk != NULL)

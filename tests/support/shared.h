@@ -3,15 +3,13 @@
 #ifndef TESTS_SUPPORT_SHARED_H
 #define TESTS_SUPPORT_SHARED_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "picture.h"
 
 /* $MILLRACE_SHARED, or ../shared beside the source root. */
 const char *shared_root(void);
 
-/* Visits one file; the bytes, on the heap and not one more than that, are freed after it. */
-typedef void shared_visit(const char *path, const uint8_t *bytes, size_t nbytes, void *user);
+/* Visits one file; its bytes, on the heap and not one more than that, are freed after it. */
+typedef void shared_visit(const char *path, const picture_file *file, void *user);
 
 /*
  * Visits every file under a path, or the path itself, whose name ends in `ending` ("": any), in the order of their

@@ -2,6 +2,7 @@
 /* JPEG headers, colours, profiles, limits, and the oddities of real sets. */
 #include "test.h"
 
+#include "check.h"
 #include "failing.h"
 #include "jpeg_golden.h"
 #include "jpeg_plain.h"
@@ -10,31 +11,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-static mr_decoder *decoder;
-
-static int setup(void **state)
-{
-    (void)state;
-    return mr_decoder_new(NULL, &decoder);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    mr_decoder_free(decoder);
-    return 0;
-}
-
-static mr_info info_of(const picture_file *file)
-{
-    mr_info info = {.struct_size = sizeof info};
-    int result = mr_decoder_info(decoder, file->bytes, file->nbytes, &info);
-    if (result != 0)
-        print_error("%s\n", mr_decoder_detail(decoder));
-    assert_int_equal(result, 0);
-    return info;
-}
 
 static void info_names_color_and_sampling(void **state)
 {
@@ -105,13 +81,11 @@ static uint8_t *frame_of(const picture_file *file)
     return p;
 }
 
-static void check_refused(const picture_file *file, int code, const char *part)
+static void check_header_refused(const picture_file *file, int code, const char *part)
 {
     mr_info info = {.struct_size = sizeof info};
-    mr_image out;
     assert_int_equal(mr_decoder_info(decoder, file->bytes, file->nbytes, &info), code);
-    assert_int_equal(mr_decoder_decode(decoder, file->bytes, file->nbytes, NULL, &out), code);
-    assert_contains(mr_decoder_detail(decoder), part);
+    check_refused(file, NULL, code, part);
 }
 
 /* Each a change of one byte of the frame header. */
@@ -148,14 +122,14 @@ static void what_is_not_supported(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint8_t kept = frame[cases[i].at];
         frame[cases[i].at] = cases[i].value;
-        check_refused(&file, cases[i].code, cases[i].part);
+        check_header_refused(&file, cases[i].code, cases[i].part);
         frame[cases[i].at] = kept;
     }
     frame[6] = 0;
-    check_refused(&file, MR_EUNSUPPORTED, "height 0");
+    check_header_refused(&file, MR_EUNSUPPORTED, "height 0");
     frame[6] = 9;
     frame[8] = 0;
-    check_refused(&file, MR_ECORRUPT, "width 0");
+    check_header_refused(&file, MR_ECORRUPT, "width 0");
     free(file.bytes);
 }
 
@@ -164,10 +138,8 @@ static void fractional_sampling_is_refused(void **state)
     (void)state;
     plain_recipe r = {.width = 40, .height = 40, .space = PLAIN_YCC, .factors = {0x31, 0x11, 0x11}};
     picture_file file = plain_encode(&r);
-    mr_image out;
     frame_of(&file)[14] = 0x21; // Cb: two to the luma's three
-    assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, NULL, &out), MR_EUNSUPPORTED);
-    assert_contains(mr_decoder_detail(decoder), "sampling factors");
+    check_refused(&file, NULL, MR_EUNSUPPORTED, "sampling factors");
     free(file.bytes);
 }
 
@@ -370,21 +342,12 @@ static void tables_do_not_linger(void **state)
     free(file.bytes), free(other.bytes);
 }
 
-static mr_decoder *limited(const mr_hooks *hooks, mr_limits limits)
-{
-    mr_decoder *d;
-    limits.struct_size = sizeof limits;
-    mr_decoder_options o = {.struct_size = sizeof o, .hooks = hooks, .limits = &limits};
-    assert_int_equal(mr_decoder_new(&o, &d), 0);
-    return d;
-}
-
 static void check_limit(const picture_file *file, mr_limits limits, const char *part, size_t peak_nbytes)
 {
     mr_hooks hooks = failing_hooks();
     mr_image out;
     failing_begin(0, false);
-    mr_decoder *d = limited(&hooks, limits);
+    mr_decoder *d = handles_decoder(&hooks, &limits);
     assert_int_equal(mr_decoder_decode(d, file->bytes, file->nbytes, NULL, &out), MR_ELIMIT);
     assert_contains(mr_decoder_detail(d), part);
     mr_decoder_free(d);
@@ -402,7 +365,7 @@ static void limits(void **state)
     check_limit(&file, (mr_limits){.pixels = 512 * 400 - 1}, "limits.pixels", 16 << 10);
     // Pixels fit, coefficients do not; these are refused before they are taken.
     check_limit(&file, (mr_limits){.memory_nbytes = 1 << 20}, "limits.memory_nbytes", 1 << 20);
-    mr_decoder *d = limited(NULL, (mr_limits){.scans = 10, .pixels = 512 * 400, .memory_nbytes = 3 << 20});
+    mr_decoder *d = handles_decoder(NULL, &(mr_limits){.scans = 10, .pixels = 512 * 400, .memory_nbytes = 3 << 20});
     mr_image out;
     assert_int_equal(mr_decoder_decode(d, file.bytes, file.nbytes, NULL, &out), 0);
     mr_decoder_free(d);
@@ -418,7 +381,7 @@ static void coefficients_are_charged(void **state)
     (void)state;
     plain_recipe r = {.width = 512, .height = 400, .space = PLAIN_YCC, .progressive = true, .quality = 10};
     picture_file file = plain_encode(&r);
-    mr_decoder *d = limited(NULL, (mr_limits){.pixels = UINT64_MAX});
+    mr_decoder *d = handles_decoder(NULL, &(mr_limits){.pixels = UINT64_MAX});
     uint8_t pixels[3];
     mr_image out, one = {.width = 1, .height = 1, .channels = 3, .depth = 8, .stride = 3, .pixels = pixels};
     mr_decode_hints h = {.struct_size = sizeof h, .region = {0, 0, 1, 1}};
@@ -433,22 +396,11 @@ static void coefficients_are_charged(void **state)
 static void memory_is_kept(void **state)
 {
     (void)state;
-    mr_hooks hooks = failing_hooks();
     for (int i = 0; i < 4; i++) {
         plain_recipe r = {.width = 500, .height = 375, .space = i == 3 ? PLAIN_YCCK : PLAIN_YCC, .progressive = i % 2};
         picture_file file = plain_encode(&r);
-        mr_image out;
         mr_decode_hints h = {.struct_size = sizeof h, .region = {i == 2 ? 100 : 0, 0, 300, 200}};
-        failing_begin(0, false);
-        mr_decoder *d = limited(&hooks, (mr_limits){0});
-        assert_int_equal(mr_decoder_decode(d, file.bytes, file.nbytes, &h, &out), 0);
-        size_t before = failing_now().attempts;
-        assert_int_equal(mr_decoder_decode(d, file.bytes, file.nbytes, &h, &out), 0);
-        mr_info info = {.struct_size = sizeof info};
-        assert_int_equal(mr_decoder_info(d, file.bytes, file.nbytes, &info), 0);
-        assert_int_equal(failing_now().attempts, before);
-        mr_decoder_free(d);
-        assert_int_equal(failing_end().live_blocks, 0);
+        check_memory_is_kept(&file, &h);
         free(file.bytes);
     }
 }
@@ -469,5 +421,5 @@ int main(void)
         cmocka_unit_test(coefficients_are_charged),
         cmocka_unit_test(memory_is_kept),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, handles_setup, handles_teardown);
 }

@@ -2,25 +2,11 @@
 /* Real JPEGs, where the shared data is at hand: the whole and some regions of each against plain libjpeg. */
 #include "test.h"
 
+#include "check.h"
 #include "jpeg_plain.h"
 #include "shared.h"
 
 #include <string.h>
-
-static mr_decoder *decoder;
-
-static int setup(void **state)
-{
-    (void)state;
-    return mr_decoder_new(NULL, &decoder);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    mr_decoder_free(decoder);
-    return 0;
-}
 
 typedef struct tally {
     uint64_t random;
@@ -34,34 +20,14 @@ typedef struct bad_tally {
     size_t same;
 } bad_tally;
 
-static void assert_decodes(const char *path, const uint8_t *bytes, size_t nbytes, const mr_decode_hints *h,
-                           mr_image *out)
-{
-    int result = mr_decoder_decode(decoder, bytes, nbytes, h, out);
-    if (result != 0)
-        print_error("%s: %s\n", path, mr_decoder_detail(decoder));
-    assert_int_equal(result, 0);
-}
-
-static void check_part(const char *path, const uint8_t *bytes, size_t nbytes, mr_decode_hints h, const mr_image *whole)
-{
-    mr_image part;
-    assert_decodes(path, bytes, nbytes, &h, &part);
-    if (!picture_is_part(whole, h.region, &part))
-        print_error("%s: region %u,%u %ux%u reduce %u\n", path, h.region.x, h.region.y, h.region.width, h.region.height,
-                    h.reduce);
-    assert_true(picture_is_part(whole, h.region, &part));
-}
-
-static void check_file(const char *path, const uint8_t *bytes, size_t nbytes, void *arg)
+static void check_file(const char *path, const picture_file *file, void *arg)
 {
     tally *t = arg;
-    mr_info info = {.struct_size = sizeof info};
     mr_image whole;
-    if (mr_form_probe(bytes, nbytes) != MR_FORM_JPEG) {
+    if (mr_form_probe(file->bytes, file->nbytes) != MR_FORM_JPEG) {
         return;
     }
-    assert_int_equal(mr_decoder_info(decoder, bytes, nbytes, &info), 0);
+    mr_info info = info_of(file);
     t->gray += info.color == MR_COLOR_GRAY;
     if (info.color == MR_COLOR_CMYK || info.color == MR_COLOR_YCCK) {
         t->cmyk++;
@@ -70,14 +36,11 @@ static void check_file(const char *path, const uint8_t *bytes, size_t nbytes, vo
     mr_decode_hints h = {.struct_size = sizeof h, .reduce = 1u << picture_random_below(&t->random, 4)};
     for (int i = 0; i < 2; i++) {
         h.reduce = i == 0 ? 1 : h.reduce == 1 ? 2 : h.reduce;
-        assert_true(plain_decode(bytes, nbytes, h.reduce, info.channels, &whole) >= 0);
-        h.region = (mr_rect){0, 0, whole.width, whole.height};
-        check_part(path, bytes, nbytes, h, &whole);
+        assert_true(plain_decode(file->bytes, file->nbytes, h.reduce, info.channels, &whole) >= 0);
+        check_region(file, h, (mr_rect){0, 0, whole.width, whole.height}, &whole, path);
         t->warnings += mr_decoder_warnings(decoder);
-        for (int k = 0; k < (i == 0 ? 3 : 1); k++) {
-            h.region = picture_random_rect(&t->random, whole.width, whole.height);
-            check_part(path, bytes, nbytes, h, &whole);
-        }
+        for (int k = 0; k < (i == 0 ? 3 : 1); k++)
+            check_region(file, h, picture_random_rect(&t->random, whole.width, whole.height), &whole, path);
         mr_image_fini(&whole, NULL);
         h.reduce = 1u << (1 + picture_random_below(&t->random, 3));
     }
@@ -104,17 +67,15 @@ static void large(void **state)
 }
 
 /* Every orientation, by the file's name: Landscape_6.jpg. */
-static void check_orientation(const char *path, const uint8_t *bytes, size_t nbytes, void *arg)
+static void check_orientation(const char *path, const picture_file *file, void *arg)
 {
     (void)arg;
-    mr_info info = {.struct_size = sizeof info};
-    mr_image out;
-    assert_int_equal(mr_decoder_info(decoder, bytes, nbytes, &info), 0);
     uint32_t named = (uint32_t)(strrchr(path, '_')[1] - '0');
-    assert_int_equal(info.orientation, named >= 1 && named <= 8 ? named : 1);
+    assert_int_equal(info_of(file).orientation, named >= 1 && named <= 8 ? named : 1);
     mr_decode_hints h = {.struct_size = sizeof h, .orient = true, .reduce = 8};
-    assert_decodes(path, bytes, nbytes, &h, &out);
+    mr_image out = picture_decode(file->bytes, file->nbytes, &h);
     assert_int_equal(out.width > out.height, strstr(path, "Landscape") != NULL);
+    mr_image_fini(&out, NULL);
 }
 
 static void exif(void **state)
@@ -125,15 +86,14 @@ static void exif(void **state)
 }
 
 /* What could be decoded of it is what libjpeg makes of it. */
-static void check_damaged(const char *path, const uint8_t *bytes, size_t nbytes, const mr_image *ours, bad_tally *t)
+static void check_damaged(const char *path, const picture_file *file, const mr_image *ours, bad_tally *t)
 {
-    mr_info info = {.struct_size = sizeof info};
     mr_image copy, plain;
     assert_int_equal(mr_image_init(&copy, ours->width, ours->height, ours->channels, 8, NULL), 0);
     assert_int_equal(mr_image_copy(ours, &copy), 0);
-    assert_int_equal(mr_decoder_info(decoder, bytes, nbytes, &info), 0);
+    mr_info info = info_of(file);
     bool is_cmyk = info.color == MR_COLOR_CMYK || info.color == MR_COLOR_YCCK;
-    if (!is_cmyk && plain_decode(bytes, nbytes, 1, copy.channels, &plain) >= 0) {
+    if (!is_cmyk && plain_decode(file->bytes, file->nbytes, 1, copy.channels, &plain) >= 0) {
         if (!picture_same(&plain, &copy))
             print_error("%s: not what libjpeg gives\n", path);
         assert_true(picture_same(&plain, &copy));
@@ -144,7 +104,7 @@ static void check_damaged(const char *path, const uint8_t *bytes, size_t nbytes,
 }
 
 /* Malformed files: no crash under any hints, and an error has a detail. */
-static void try_file(const char *path, const uint8_t *bytes, size_t nbytes, void *arg)
+static void try_file(const char *path, const picture_file *file, void *arg)
 {
     bad_tally *t = arg;
     mr_image out;
@@ -154,12 +114,12 @@ static void try_file(const char *path, const uint8_t *bytes, size_t nbytes, void
             h.reduce = 2;
             h.region = (mr_rect){1, 1, 3, 2};
         }
-        int result = mr_decoder_decode(decoder, bytes, nbytes, &h, &out);
+        int result = mr_decoder_decode(decoder, file->bytes, file->nbytes, &h, &out);
         assert_true(result == 0 || mr_decoder_detail(decoder)[0] != '\0');
         assert_int_not_equal(result, MR_EINTERNAL);
         t->good += i == 0 && result == 0;
         if (i == 1 && result == 0)
-            check_damaged(path, bytes, nbytes, &out, t);
+            check_damaged(path, file, &out, t);
     }
 }
 
@@ -181,5 +141,5 @@ int main(void)
         cmocka_unit_test(exif),
         cmocka_unit_test(malformed),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, handles_setup, handles_teardown);
 }

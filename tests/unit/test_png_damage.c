@@ -3,19 +3,12 @@
 #include "test.h"
 
 #include "base/bytes.h"
+#include "check.h"
 #include "png_reference.h"
 
-#include <millrace/millrace.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static mr_decoder *new_decoder(void)
-{
-    mr_decoder *decoder;
-    assert_int_equal(mr_decoder_new(NULL, &decoder), 0);
-    return decoder;
-}
 
 /* Small files of different makes: several IDATs, a palette, interlaced, 16 bits. */
 static picture_file make_file(int n)
@@ -35,16 +28,14 @@ static picture_file make_file(int n)
 static void every_truncation(void **state)
 {
     (void)state;
-    mr_decoder *decoder = new_decoder();
     for (int n = 0; n < 4; n++) {
         picture_file file = make_file(n);
         mr_image whole, part;
         size_t end = png_find(&file, "IEND", 0);
         assert_true(png_reference_decode(file.bytes, file.nbytes, &whole));
         for (size_t cut = 1; cut < file.nbytes; cut++) {
-            uint8_t *copy = malloc(cut); // of exactly that size, so that sanitizers see a byte read too many
-            memcpy(copy, file.bytes, cut);
-            int result = mr_decoder_decode(decoder, copy, cut, NULL, &part);
+            picture_file copy = picture_copy(file.bytes, cut);
+            int result = mr_decoder_decode(decoder, copy.bytes, cut, NULL, &part);
             assert_int_equal(result, cut < 4 ? MR_EFORMAT : cut < end ? MR_ETRUNCATED : 0);
             if (cut >= 4 && cut < end)
                 assert_contains(mr_decoder_detail(decoder), "truncated PNG: ");
@@ -52,36 +43,16 @@ static void every_truncation(void **state)
                 assert_int_equal(mr_decoder_warnings(decoder), 1);
                 assert_true(picture_same(&part, &whole));
             }
-            free(copy);
+            free(copy.bytes);
         }
         mr_image_fini(&whole, NULL);
         free(file.bytes);
     }
-    mr_decoder_free(decoder);
-}
-
-static bool row_is_zero(const mr_image *image, uint32_t y)
-{
-    const uint8_t *row = (const uint8_t *)image->pixels + (ptrdiff_t)y * image->stride;
-    for (size_t i = 0; i < mr_image_row_nbytes(image); i++)
-        if (row[i] != 0)
-            return false;
-    return true;
-}
-
-static uint32_t equal_rows(const mr_image *a, const mr_image *b)
-{
-    uint32_t y = 0;
-    while (y < a->height && memcmp((uint8_t *)a->pixels + (ptrdiff_t)y * a->stride,
-                                   (uint8_t *)b->pixels + (ptrdiff_t)y * b->stride, mr_image_row_nbytes(a)) == 0)
-        y++;
-    return y;
 }
 
 static void truncated_image_data_is_accepted_on_request(void **state)
 {
     (void)state;
-    mr_decoder *decoder = new_decoder();
     mr_decode_hints hints = {.struct_size = sizeof hints, .accept_damaged = true};
     picture_file file =
         png_make(&(png_spec){.width = 40, .height = 50, .bit_depth = 8, .color_type = 2, .idat_nbytes = 500});
@@ -93,23 +64,20 @@ static void truncated_image_data_is_accepted_on_request(void **state)
         assert_int_equal(mr_decoder_decode(decoder, file.bytes, cut, &hints, &part), 0);
         assert_true(mr_decoder_warnings(decoder) >= 1);
         assert_string_equal(mr_decoder_detail(decoder), "");
-        uint32_t rows = equal_rows(&part, &whole);
+        uint32_t rows = picture_same_rows(&part, &whole);
         assert_true(rows >= most); // more of the file never gives less of the image
         most = rows;
-        for (uint32_t y = rows + 1; y < part.height; y++)
-            assert_true(row_is_zero(&part, y));
+        assert_true(picture_is_zero_from(&part, rows + 1));
     }
     assert_int_equal(most, 50);
     mr_image_fini(&whole, NULL);
     free(file.bytes);
-    mr_decoder_free(decoder);
 }
 
 /* The checksums catch every changed byte, unless no pixel depends on it: then there is a warning. */
 static void every_changed_byte_is_seen(void **state)
 {
     (void)state;
-    mr_decoder *decoder = new_decoder();
     for (int n = 0; n < 4; n++) {
         picture_file file = make_file(n);
         mr_image whole, part;
@@ -128,7 +96,6 @@ static void every_changed_byte_is_seen(void **state)
         mr_image_fini(&whole, NULL);
         free(file.bytes);
     }
-    mr_decoder_free(decoder);
 }
 
 /*
@@ -139,7 +106,6 @@ static void every_changed_byte_is_seen(void **state)
 static void changed_bytes_with_right_checksums(void **state)
 {
     (void)state;
-    mr_decoder *decoder = new_decoder();
     size_t both = 0, adler = 0;
     for (int n = 0; n < 4; n++) {
         picture_file file = make_file(n);
@@ -168,7 +134,6 @@ static void changed_bytes_with_right_checksums(void **state)
         free(file.bytes);
     }
     assert_true(both > 0 && adler > 0);
-    mr_decoder_free(decoder);
 }
 
 /* The pieces of a file of 2 x 2 pixels, each with a letter. "rows" stands for an IDAT of compressed rows. */
@@ -285,7 +250,6 @@ static const struct oddity {
 static void oddities_have_their_words(void **state)
 {
     (void)state;
-    mr_decoder *decoder = new_decoder();
     for (size_t i = 0; i < sizeof oddities / sizeof *oddities; i++) {
         const struct oddity *o = &oddities[i];
         picture_file file = assemble(o->plan);
@@ -303,19 +267,16 @@ static void oddities_have_their_words(void **state)
             mr_image_fini(&theirs, NULL);
         free(file.bytes);
     }
-    mr_decoder_free(decoder);
 }
 
 static void expect_as_libpng(const picture_file *file, uint32_t warnings)
 {
-    mr_decoder *decoder = new_decoder();
     mr_image ours, theirs;
     assert_int_equal(mr_decoder_decode(decoder, file->bytes, file->nbytes, NULL, &ours), 0);
     assert_int_equal(mr_decoder_warnings(decoder), warnings);
     assert_true(png_reference_decode(file->bytes, file->nbytes, &theirs));
     assert_true(picture_same(&ours, &theirs));
     mr_image_fini(&theirs, NULL);
-    mr_decoder_free(decoder);
 }
 
 /* A palette of more than 2^depth colours counts for 2^depth; of a transparent gray, the bits that the depth has. */
@@ -351,7 +312,6 @@ static void damage_is_accepted_on_request(void **state)
         const char *plan;
         uint8_t pixels[4];
     } cases[] = {{"hdxE", {1, 0, 0, 1}}, {"hsE", {1, 0, 0, 0}}, {"hfE", {1, 0, 0, 1}}, {"hgE", {0}}, {"heE", {0}}};
-    mr_decoder *decoder = new_decoder();
     mr_decode_hints hints = {.struct_size = sizeof hints, .accept_damaged = true};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         picture_file file = assemble(cases[i].plan);
@@ -363,42 +323,34 @@ static void damage_is_accepted_on_request(void **state)
     }
     // Before the image data there is nothing to give.
     picture_file file = assemble("hxdE");
-    mr_image image;
-    assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, &hints, &image), MR_ECORRUPT);
+    check_refused(&file, &hints, MR_ECORRUPT, "the checksum of chunk IHDR");
     free(file.bytes);
-    mr_decoder_free(decoder);
 }
 
 static void wrong_adler_is_refused_or_accepted(void **state)
 {
     (void)state;
-    mr_decoder *decoder = new_decoder();
     mr_decode_hints hints = {.struct_size = sizeof hints, .accept_damaged = true};
     mr_image image;
     picture_file file = assemble("hdE");
     file.bytes[png_find(&file, "IEND", 0) - 5] ^= 1; // the last byte of the data, before its checksum
     png_fix_checksums(&file);
-    assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, NULL, &image), MR_ECORRUPT);
-    assert_contains(mr_decoder_detail(decoder), "incorrect data check");
+    check_refused(&file, NULL, MR_ECORRUPT, "incorrect data check");
     assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, &hints, &image), 0);
     assert_memory_equal(image.pixels, "\1\0\0\1", 4);
     free(file.bytes);
-    mr_decoder_free(decoder);
 }
 
 static int decode_header(const mr_limits *limits, uint32_t width, uint32_t height, char detail[256])
 {
     picture_file file = {0};
-    mr_decoder *decoder;
-    mr_image image;
-    mr_decoder_options options = {.struct_size = sizeof options, .limits = limits};
     png_begin(&file, width, height, 8, 2, 0);
     png_append_rows(&file, "\0\1\2\3", 4);
     png_append_chunk(&file, "IEND", "", 0);
-    assert_int_equal(mr_decoder_new(&options, &decoder), 0);
-    int result = mr_decoder_decode(decoder, file.bytes, file.nbytes, NULL, &image);
-    snprintf(detail, 256, "%s", mr_decoder_detail(decoder));
-    mr_decoder_free(decoder);
+    mr_decoder *own = handles_decoder(NULL, limits);
+    int result = picture_try(own, file.bytes, file.nbytes, NULL);
+    snprintf(detail, 256, "%s", mr_decoder_detail(own));
+    mr_decoder_free(own);
     free(file.bytes);
     return result;
 }
@@ -425,7 +377,6 @@ static void large_headers_cost_an_error(void **state)
 static void header_fields(void **state)
 {
     (void)state;
-    mr_decoder *decoder = new_decoder();
     size_t good = 0;
     for (unsigned field = 8; field < 13; field++)
         for (unsigned type = 0; type < 8; type++)
@@ -447,7 +398,6 @@ static void header_fields(void **state)
                 free(file.bytes);
             }
     assert_true(good > 15);
-    mr_decoder_free(decoder);
 }
 
 int main(void)
@@ -464,5 +414,5 @@ int main(void)
         cmocka_unit_test(large_headers_cost_an_error),
         cmocka_unit_test(header_fields),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, handles_setup, handles_teardown);
 }
