@@ -7,11 +7,12 @@
  */
 #include "replay.h"
 
+#include "shared.h"
+
 #ifdef FUZZ_WRAP
 #include "wrap.h"
 #endif
 
-#include <fts.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,25 +25,15 @@ typedef struct plan {
     tally tally;
 } plan;
 
-static uint8_t *read_file(const char *path, size_t nbytes)
-{
-    FILE *file = fopen(path, "rb");
-    uint8_t *bytes = malloc(nbytes != 0 ? nbytes : 1); /* exactly as long: a sanitizer sees the first byte behind it */
-    if (file == NULL || bytes == NULL || fread(bytes, 1, nbytes, file) != nbytes) {
-        fprintf(stderr, "replay: cannot read %s\n", path);
-        exit(2);
-    }
-    fclose(file);
-    return bytes;
-}
-
 /*
  * With default limits, as a user has them, once; then the checks, which decode it a dozen times each, with limits that
  * let all but a few files through. Twice, with other hints.
  */
-static void replay_file(plan *p, const char *path, size_t nbytes)
+static void replay_file(const char *path, const picture_file *file, void *user)
 {
-    uint8_t *bytes = read_file(path, nbytes);
+    plan *p = user;
+    const uint8_t *bytes = file->bytes;
+    size_t nbytes = file->nbytes;
     watch_file(path);
     compare_with_peer(&p->tally, path, bytes, nbytes);
     for (p->setting.salt = 0; p->setting.salt < 2; p->setting.salt++) {
@@ -57,30 +48,7 @@ static void replay_file(plan *p, const char *path, size_t nbytes)
         fuzz_check_roundtrip_failing(&p->setting, MR_FORM_NONE, bytes, nbytes);
     }
     watch_stop();
-    free(bytes);
     p->tally.files++;
-}
-
-static int by_name(const FTSENT **a, const FTSENT **b)
-{
-    return strcmp((*a)->fts_name, (*b)->fts_name);
-}
-
-static void replay_path(plan *p, char *path)
-{
-    char *roots[] = {path, NULL};
-    FTS *walk = fts_open(roots, FTS_LOGICAL | FTS_NOCHDIR, by_name);
-    for (FTSENT *entry; walk != NULL && (entry = fts_read(walk)) != NULL;)
-        if (entry->fts_info == FTS_F)
-            replay_file(p, entry->fts_path, (size_t)entry->fts_statp->st_size);
-    if (walk != NULL)
-        fts_close(walk);
-}
-
-static const char *shared_folder(void)
-{
-    const char *given = getenv("MILLRACE_SHARED");
-    return given != NULL && given[0] != 0 ? given : MILLRACE_SOURCE_ROOT "/../shared";
 }
 
 static void use_small(plan *p)
@@ -105,10 +73,10 @@ int main(int argc, char **argv)
     for (int i = first; i < argc; i++) {
         char path[4096];
         struct stat status;
-        snprintf(path, sizeof path, "%s%s", argv[i][0] == '@' ? shared_folder() : "", argv[i] + (argv[i][0] == '@'));
+        snprintf(path, sizeof path, "%s%s", argv[i][0] == '@' ? shared_root() : "", argv[i] + (argv[i][0] == '@'));
         if (stat(path, &status) == 0) {
             there = true;
-            replay_path(&p, path);
+            shared_walk(path, "", replay_file, &p);
         } else {
             printf("replay: %s is not there\n", path);
         }

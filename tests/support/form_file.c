@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "codec/codec.h"
+#include "png_reference.h"
 #include "test.h"
 #include "webp_file.h"
 
@@ -70,22 +71,11 @@ static void enlarge_jpeg(picture_file *file)
     mr__store_be16(file->bytes + at + 7, 65500);
 }
 
-static uint32_t crc_of(const uint8_t *bytes, size_t nbytes)
-{
-    uint32_t crc = UINT32_MAX;
-    for (size_t i = 0; i < nbytes; i++) {
-        crc ^= bytes[i];
-        for (int bit = 0; bit < 8; bit++)
-            crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
-    }
-    return ~crc;
-}
-
 static void enlarge_png(picture_file *file)
 {
     mr__store_be32(file->bytes + 16, 100000);
     mr__store_be32(file->bytes + 20, 100000);
-    mr__store_be32(file->bytes + 29, crc_of(file->bytes + 12, 17));
+    png_fix_checksums(file);
 }
 
 static void enlarge_raw(picture_file *file)

@@ -4,7 +4,6 @@
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <jpeglib.h>
 
@@ -21,20 +20,6 @@ static void jump_out(j_common_ptr cinfo)
 static void stay_silent(j_common_ptr cinfo)
 {
     (void)cinfo;
-}
-
-uint32_t plain_random(uint64_t *state)
-{
-    *state += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t z = *state;
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (uint32_t)(z >> 32);
-}
-
-uint32_t plain_random_below(uint64_t *state, uint32_t n)
-{
-    return (uint32_t)((uint64_t)plain_random(state) * n >> 32);
 }
 
 bool plain_has_arithmetic(void)
@@ -59,7 +44,7 @@ static void make_row(const plain_recipe *r, uint32_t y, uint8_t *row, uint64_t *
         for (int c = 0; c < count; c++) {
             uint32_t slope = (x * (uint32_t)(3 + c) + y * (uint32_t)(5 - c)) / 2;
             uint32_t edge = ((x / 7 + y / 5 + (uint32_t)c) & 1) * 60;
-            *row++ = (uint8_t)(slope + edge + plain_random_below(random, 70));
+            *row++ = (uint8_t)(slope + edge + picture_random_below(random, 70));
         }
 }
 
@@ -101,7 +86,7 @@ static void set_options(j_compress_ptr c, const plain_recipe *r, jpeg_scan_info 
     }
 }
 
-plain_bytes plain_encode(const plain_recipe *r)
+picture_file plain_encode(const plain_recipe *r)
 {
     struct jpeg_compress_struct c;
     plain_error error;
@@ -129,7 +114,7 @@ plain_bytes plain_encode(const plain_recipe *r)
     jpeg_finish_compress(&c);
     jpeg_destroy_compress(&c);
     free(row);
-    plain_bytes result = plain_copy(made, made_nbytes);
+    picture_file result = picture_copy(made, made_nbytes);
     free(made);
     return result;
 }
@@ -163,17 +148,4 @@ int plain_decode(const uint8_t *bytes, size_t nbytes, uint32_t reduce, uint32_t 
     int warnings = (int)error.base.num_warnings;
     jpeg_destroy_decompress(&c);
     return warnings;
-}
-
-bool plain_same(const mr_image *whole, uint32_t x, uint32_t y, const mr_image *part)
-{
-    mr_image view;
-    if (whole->channels != part->channels || whole->depth != part->depth ||
-        mr_image_crop(whole, (mr_rect){x, y, part->width, part->height}, &view) != 0)
-        return false;
-    for (uint32_t row = 0; row < part->height; row++)
-        if (memcmp((uint8_t *)view.pixels + (ptrdiff_t)row * view.stride,
-                   (uint8_t *)part->pixels + (ptrdiff_t)row * part->stride, mr_image_row_nbytes(part)) != 0)
-            return false;
-    return true;
 }

@@ -6,8 +6,7 @@
 #ifndef TESTS_SUPPORT_JPEG_PLAIN_H
 #define TESTS_SUPPORT_JPEG_PLAIN_H
 
-#include <millrace/millrace.h>
-#include <stdbool.h>
+#include "picture.h"
 
 typedef enum plain_space { PLAIN_GRAY, PLAIN_YCC, PLAIN_RGB, PLAIN_CMYK, PLAIN_YCCK } plain_space;
 
@@ -27,14 +26,8 @@ typedef struct plain_recipe {
     uint64_t seed;
 } plain_recipe;
 
-/* free() the bytes. */
-typedef struct plain_bytes {
-    uint8_t *bytes;
-    size_t nbytes;
-} plain_bytes;
-
-/* Made-up pixels, as the recipe says. */
-plain_bytes plain_encode(const plain_recipe *recipe);
+/* Made-up pixels, as the recipe says; free() the bytes. */
+picture_file plain_encode(const plain_recipe *recipe);
 
 /*
  * libjpeg's default decode at 1/reduce to 1 (gray), 3 (RGB) or 4 (CMYK as stored) channels, with an end marker put
@@ -44,25 +37,5 @@ int plain_decode(const uint8_t *bytes, size_t nbytes, uint32_t reduce, uint32_t 
 
 /* Whether libjpeg can do arithmetic coding. */
 bool plain_has_arithmetic(void);
-
-/* The next number of the sequence that *state begins. */
-uint32_t plain_random(uint64_t *state);
-/* From 0 to n - 1. */
-uint32_t plain_random_below(uint64_t *state, uint32_t n);
-
-/* A copy of its own, so that a sanitizer sees what is read beyond it. */
-plain_bytes plain_copy(const void *bytes, size_t nbytes);
-
-/* The file; bytes NULL when there is none. */
-plain_bytes plain_read(const char *path);
-
-/*
- * Calls `each` with the path of every file under a folder of the shared data, in order, and says how many there were.
- * The data is in $MILLRACE_SHARED, else in ../shared beside the source.
- */
-size_t plain_each_shared(const char *folder, void (*each)(const char *path, void *arg), void *arg);
-
-/* Whether `part` equals the pixels of `whole` at x, y. */
-bool plain_same(const mr_image *whole, uint32_t x, uint32_t y, const mr_image *part);
 
 #endif

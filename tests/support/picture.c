@@ -60,15 +60,60 @@ mr_image picture_make(uint32_t width, uint32_t height, uint32_t channels, uint32
     return image;
 }
 
+static const uint8_t *pixel_at(const mr_image *image, uint32_t x, uint32_t y)
+{
+    return (const uint8_t *)image->pixels + (ptrdiff_t)y * image->stride + (size_t)x * mr_image_pixel_nbytes(image);
+}
+
+static bool same_shape(const mr_image *a, const mr_image *b)
+{
+    return a->width == b->width && a->height == b->height && a->channels == b->channels && a->depth == b->depth;
+}
+
+uint32_t picture_same_rows(const mr_image *a, const mr_image *b)
+{
+    uint32_t y = 0;
+    while (y < a->height && memcmp(pixel_at(a, 0, y), pixel_at(b, 0, y), mr_image_row_nbytes(a)) == 0)
+        y++;
+    return y;
+}
+
+bool picture_is_zero_from(const mr_image *image, uint32_t y)
+{
+    for (; y < image->height; y++)
+        for (size_t i = 0; i < mr_image_row_nbytes(image); i++)
+            if (pixel_at(image, 0, y)[i] != 0)
+                return false;
+    return true;
+}
+
+bool picture_same(const mr_image *a, const mr_image *b)
+{
+    return same_shape(a, b) && picture_same_rows(a, b) == a->height;
+}
+
+bool picture_is_part(const mr_image *whole, mr_rect region, const mr_image *part)
+{
+    mr_image view;
+    return mr_image_crop(whole, region, &view) == 0 && picture_same(&view, part);
+}
+
+void picture_compare(const mr_image *got, const mr_image *wanted, const char *what)
+{
+    if (!same_shape(got, wanted))
+        fail_msg("%s: %u x %u x %u, %u bits; not %u x %u x %u, %u bits", what, got->width, got->height, got->channels,
+                 got->depth, wanted->width, wanted->height, wanted->channels, wanted->depth);
+    uint32_t x = 0, y = picture_same_rows(got, wanted);
+    if (y == got->height)
+        return;
+    while (memcmp(pixel_at(got, x, y), pixel_at(wanted, x, y), mr_image_pixel_nbytes(got)) == 0)
+        x++;
+    fail_msg("%s: the pixel at %u, %u is another", what, x, y);
+}
+
 void picture_assert_same(const mr_image *a, const mr_image *b)
 {
-    assert_int_equal(a->width, b->width);
-    assert_int_equal(a->height, b->height);
-    assert_int_equal(a->channels, b->channels);
-    assert_int_equal(a->depth, b->depth);
-    for (uint32_t y = 0; y < a->height; y++)
-        assert_memory_equal((const uint8_t *)a->pixels + (ptrdiff_t)y * a->stride,
-                            (const uint8_t *)b->pixels + (ptrdiff_t)y * b->stride, mr_image_row_nbytes(a));
+    picture_compare(a, b, "the image");
 }
 
 picture_file picture_copy(const void *bytes, size_t nbytes)
@@ -80,17 +125,22 @@ picture_file picture_copy(const void *bytes, size_t nbytes)
     return file;
 }
 
-picture_file picture_encode(const mr_image *image, const mr_encode_options *options)
+picture_file picture_encode_with(mr_encoder *with, const mr_image *image, const mr_encode_options *options)
 {
-    mr_encoder *encoder;
     const void *bytes;
     size_t nbytes;
-    assert_int_equal(mr_encoder_new(NULL, &encoder), 0);
-    int result = mr_encoder_encode(encoder, image, options, &bytes, &nbytes);
+    int result = mr_encoder_encode(with, image, options, &bytes, &nbytes);
     if (result != 0)
-        fail_msg("encode: %s: %s", mr_error_name(result), mr_encoder_detail(encoder));
-    picture_file file = picture_copy(bytes, nbytes);
-    mr_encoder_free(encoder);
+        fail_msg("encode: %s: %s", mr_error_name(result), mr_encoder_detail(with));
+    return picture_copy(bytes, nbytes);
+}
+
+picture_file picture_encode(const mr_image *image, const mr_encode_options *options)
+{
+    mr_encoder *own;
+    assert_int_equal(mr_encoder_new(NULL, &own), 0);
+    picture_file file = picture_encode_with(own, image, options);
+    mr_encoder_free(own);
     return file;
 }
 
@@ -108,12 +158,12 @@ mr_image picture_decode(const void *bytes, size_t nbytes, const mr_decode_hints 
     return copy;
 }
 
-int picture_try(mr_decoder *decoder, const void *bytes, size_t nbytes, const mr_decode_hints *hints)
+int picture_try(mr_decoder *with, const void *bytes, size_t nbytes, const mr_decode_hints *hints)
 {
     mr_image out;
-    int result = mr_decoder_decode(decoder, bytes, nbytes, hints, &out);
+    int result = mr_decoder_decode(with, bytes, nbytes, hints, &out);
     if (result != 0)
-        assert_true(mr_decoder_detail(decoder)[0] != '\0');
+        assert_true(mr_decoder_detail(with)[0] != '\0');
     else
         (void)mr_image_hash(&out);
     return result;

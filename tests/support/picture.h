@@ -18,7 +18,20 @@ mr_image picture_make(uint32_t width, uint32_t height, uint32_t channels, uint32
 /* A random part of a width x height image. */
 mr_rect picture_random_rect(uint64_t *state, uint32_t width, uint32_t height);
 
-/* Fails the test unless size, channels, depth and every pixel are the same. */
+/* Whether size, channels, depth and every pixel are the same. */
+bool picture_same(const mr_image *a, const mr_image *b);
+
+/* Whether `part` is that region of `whole`. */
+bool picture_is_part(const mr_image *whole, mr_rect region, const mr_image *part);
+
+/* How many rows from the top are the same. */
+uint32_t picture_same_rows(const mr_image *a, const mr_image *b);
+
+/* Whether all rows from `y` on are zero. */
+bool picture_is_zero_from(const mr_image *image, uint32_t y);
+
+/* Fails the test, and says where, unless both are the same; `what` begins the sentence. */
+void picture_compare(const mr_image *got, const mr_image *wanted, const char *what);
 void picture_assert_same(const mr_image *a, const mr_image *b);
 
 /* Stored bytes of a test's own; free() them. */
@@ -27,7 +40,9 @@ typedef struct picture_file {
     size_t nbytes;
 } picture_file;
 
+/* Encodes, which must succeed, with an encoder of its own or with this one. */
 picture_file picture_encode(const mr_image *image, const mr_encode_options *options);
+picture_file picture_encode_with(mr_encoder *with, const mr_image *image, const mr_encode_options *options);
 
 /* An exact copy of a part of the bytes, so that a sanitizer sees what is read beyond it. */
 picture_file picture_copy(const void *bytes, size_t nbytes);
@@ -39,6 +54,6 @@ mr_image picture_decode(const void *bytes, size_t nbytes, const mr_decode_hints 
  * Decodes, whatever comes of it; on success every pixel is read, on failure there must be a detail. For damaged data.
  * Returns the code.
  */
-int picture_try(mr_decoder *decoder, const void *bytes, size_t nbytes, const mr_decode_hints *hints);
+int picture_try(mr_decoder *with, const void *bytes, size_t nbytes, const mr_decode_hints *hints);
 
 #endif

@@ -8,13 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 
-void png_file_fini(png_file *file)
-{
-    free(file->bytes);
-    *file = (png_file){0};
-}
-
-void png_append(png_file *file, const void *bytes, size_t nbytes)
+void png_append(picture_file *file, const void *bytes, size_t nbytes)
 {
     file->bytes = realloc(file->bytes, file->nbytes + nbytes + 1);
     if (file->bytes == NULL)
@@ -29,7 +23,7 @@ static uint32_t checksum(const uint8_t *type_and_bytes, size_t nbytes)
     return (uint32_t)crc32(0, type_and_bytes, (uInt)nbytes);
 }
 
-void png_append_chunk(png_file *file, const char *type, const void *bytes, size_t nbytes)
+void png_append_chunk(picture_file *file, const char *type, const void *bytes, size_t nbytes)
 {
     uint8_t word[4];
     mr__store_be32(word, (uint32_t)nbytes);
@@ -41,7 +35,7 @@ void png_append_chunk(png_file *file, const char *type, const void *bytes, size_
     png_append(file, word, 4);
 }
 
-void png_begin(png_file *file, uint32_t width, uint32_t height, uint8_t bit_depth, uint8_t color_type,
+void png_begin(picture_file *file, uint32_t width, uint32_t height, uint8_t bit_depth, uint8_t color_type,
                uint8_t interlace)
 {
     uint8_t header[13] = {0};
@@ -54,7 +48,7 @@ void png_begin(png_file *file, uint32_t width, uint32_t height, uint8_t bit_dept
     png_append_chunk(file, "IHDR", header, sizeof header);
 }
 
-void png_append_rows(png_file *file, const void *rows, size_t nbytes)
+void png_append_rows(picture_file *file, const void *rows, size_t nbytes)
 {
     uLongf packed = compressBound((uLong)nbytes);
     uint8_t *to = malloc(packed);
@@ -64,7 +58,7 @@ void png_append_rows(png_file *file, const void *rows, size_t nbytes)
     free(to);
 }
 
-size_t png_find(const png_file *file, const char *type, size_t nth)
+size_t png_find(const picture_file *file, const char *type, size_t nth)
 {
     for (size_t at = 8; at + 12 <= file->nbytes; at += 12 + (size_t)mr__load_be32(file->bytes + at))
         if (memcmp(file->bytes + at + 4, type, 4) == 0 && nth-- == 0)
@@ -72,7 +66,7 @@ size_t png_find(const png_file *file, const char *type, size_t nth)
     return SIZE_MAX;
 }
 
-void png_fix_checksums(png_file *file)
+void png_fix_checksums(picture_file *file)
 {
     size_t at = 8;
     while (at + 12 <= file->nbytes) {
@@ -94,33 +88,27 @@ static void flush_nothing(png_structp png)
     (void)png;
 }
 
-static uint32_t next_random(uint32_t *state)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return *state >> 8;
-}
-
-static uint8_t *make_row(const png_spec *spec, uint32_t y, size_t row_nbytes, uint32_t *random)
+static uint8_t *make_row(const png_spec *spec, uint32_t y, size_t row_nbytes, uint64_t *random)
 {
     uint8_t *row = malloc(row_nbytes + 1);
     if (row == NULL)
         abort();
     for (size_t i = 0; i < row_nbytes; i++)
-        row[i] = (uint8_t)(i * 3 + y * 5 + (next_random(random) % 16 == 0 ? next_random(random) : 0));
+        row[i] = (uint8_t)(i * 3 + y * 5 + (picture_random(random) % 16 == 0 ? picture_random(random) : 0));
     if (spec->color_type == PNG_COLOR_TYPE_PALETTE && spec->palette_entries != 0 && spec->bit_depth == 8)
         for (size_t i = 0; i < row_nbytes; i++)
             row[i] = (uint8_t)(row[i] % spec->palette_entries);
     return row;
 }
 
-static void write_palette(png_structp png, png_infop info, const png_spec *spec, uint32_t *random)
+static void write_palette(png_structp png, png_infop info, const png_spec *spec, uint64_t *random)
 {
     png_color palette[256];
     png_byte alpha[256];
     int count = spec->palette_entries != 0 ? spec->palette_entries : 1 << spec->bit_depth;
     for (int i = 0; i < count; i++) {
-        palette[i] = (png_color){(png_byte)next_random(random), (png_byte)next_random(random), (png_byte)i};
-        alpha[i] = (png_byte)next_random(random);
+        palette[i] = (png_color){(png_byte)picture_random(random), (png_byte)picture_random(random), (png_byte)i};
+        alpha[i] = (png_byte)picture_random(random);
     }
     png_set_PLTE(png, info, palette, count);
     if (spec->transparent)
@@ -139,10 +127,10 @@ static void write_transparency(png_structp png, png_infop info, const png_spec *
     png_set_tRNS(png, info, NULL, 0, &color);
 }
 
-png_file png_make(const png_spec *spec)
+picture_file png_make(const png_spec *spec)
 {
-    png_file file = {0};
-    uint32_t random = spec->seed + 1;
+    picture_file file = {0};
+    uint64_t random = spec->seed;
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
     png_infop info = png_create_info_struct(png);
     if (setjmp(png_jmpbuf(png)))
@@ -234,15 +222,4 @@ bool png_reference_decode(const void *bytes, size_t nbytes, mr_image *out)
     else
         mr_image_fini(&image, NULL);
     return good;
-}
-
-bool images_equal(const mr_image *a, const mr_image *b)
-{
-    if (a->width != b->width || a->height != b->height || a->channels != b->channels || a->depth != b->depth)
-        return false;
-    for (uint32_t y = 0; y < a->height; y++)
-        if (memcmp((uint8_t *)a->pixels + (ptrdiff_t)y * a->stride, (uint8_t *)b->pixels + (ptrdiff_t)y * b->stride,
-                   mr_image_row_nbytes(a)) != 0)
-            return false;
-    return true;
 }

@@ -3,32 +3,24 @@
 #ifndef TESTS_SUPPORT_PNG_REFERENCE_H
 #define TESTS_SUPPORT_PNG_REFERENCE_H
 
-#include <millrace/image.h>
-
-/* Bytes on the heap that grow. */
-typedef struct png_file {
-    uint8_t *bytes;
-    size_t nbytes;
-} png_file;
-
-void png_file_fini(png_file *file);
+#include "picture.h"
 
 /* Appends bytes, or a chunk with its right checksum. */
-void png_append(png_file *file, const void *bytes, size_t nbytes);
-void png_append_chunk(png_file *file, const char *type, const void *bytes, size_t nbytes);
+void png_append(picture_file *file, const void *bytes, size_t nbytes);
+void png_append_chunk(picture_file *file, const char *type, const void *bytes, size_t nbytes);
 
 /* A signature and IHDR. */
-void png_begin(png_file *file, uint32_t width, uint32_t height, uint8_t bit_depth, uint8_t color_type,
+void png_begin(picture_file *file, uint32_t width, uint32_t height, uint8_t bit_depth, uint8_t color_type,
                uint8_t interlace);
 
 /* An IDAT with `nbytes` of rows, compressed by zlib. */
-void png_append_rows(png_file *file, const void *rows, size_t nbytes);
+void png_append_rows(picture_file *file, const void *rows, size_t nbytes);
 
 /* The offset of the first chunk of a type, or of the `nth` one after it (from 0); SIZE_MAX when there is none. */
-size_t png_find(const png_file *file, const char *type, size_t nth);
+size_t png_find(const picture_file *file, const char *type, size_t nth);
 
 /* Corrects the checksum of every chunk as far as the chunks can be followed. */
-void png_fix_checksums(png_file *file);
+void png_fix_checksums(picture_file *file);
 
 /* What png_make makes. Zero is: filters that libpng chooses, no transparency, one IDAT of 8 KiB at most. */
 typedef struct png_spec {
@@ -44,12 +36,9 @@ typedef struct png_spec {
 } png_spec;
 
 /* A PNG of soft gradients with some noise, written by libpng. */
-png_file png_make(const png_spec *spec);
+picture_file png_make(const png_spec *spec);
 
 /* Decodes with libpng: png_set_expand, 16 bits kept, in the machine's byte order. False where libpng refuses. */
 bool png_reference_decode(const void *bytes, size_t nbytes, mr_image *out);
-
-/* Whether two images have one shape and the same pixels. */
-bool images_equal(const mr_image *a, const mr_image *b);
 
 #endif

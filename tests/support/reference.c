@@ -68,15 +68,3 @@ void reference_decode(const mr_image *stored, uint32_t orientation, const mr_dec
             memcpy(pixel_at(out, x, y), shown_pixel(&whole, o, r.x + x, r.y + y), mr_image_pixel_nbytes(out));
     mr_image_fini(&whole, NULL);
 }
-
-void reference_compare(const mr_image *got, const mr_image *expected, const char *what)
-{
-    if (got->width != expected->width || got->height != expected->height || got->channels != expected->channels ||
-        got->depth != expected->depth)
-        fail_msg("%s: %u x %u x %u, %u bits; not %u x %u x %u, %u bits", what, got->width, got->height, got->channels,
-                 got->depth, expected->width, expected->height, expected->channels, expected->depth);
-    for (uint32_t y = 0; y < got->height; y++)
-        for (uint32_t x = 0; x < got->width; x++)
-            if (memcmp(pixel_at(got, x, y), pixel_at(expected, x, y), mr_image_pixel_nbytes(got)) != 0)
-                fail_msg("%s: the pixel at %u, %u is another", what, x, y);
-}

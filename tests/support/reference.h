@@ -11,7 +11,4 @@
  */
 void reference_decode(const mr_image *stored, uint32_t orientation, const mr_decode_hints *hints, mr_image *out);
 
-/* Fails the test, with a word on where, unless both are one image. */
-void reference_compare(const mr_image *got, const mr_image *expected, const char *what);
-
 #endif

@@ -1,32 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared.h"
 
-#include <dirent.h>
+#include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-static const char *shared_root(void)
+const char *shared_root(void)
 {
     const char *given = getenv("MILLRACE_SHARED");
     return given != NULL && given[0] != '\0' ? given : MILLRACE_SOURCE_ROOT "/../shared";
 }
 
-static bool visit_file(const char *path, shared_visit *visit, void *user)
+/* Exactly as long as the file, so that a sanitizer sees the first byte behind it. */
+static picture_file read_file(const char *path, size_t nbytes)
 {
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        return false;
-    fseek(file, 0, SEEK_END);
-    size_t nbytes = (size_t)ftell(file);
-    rewind(file);
-    uint8_t *bytes = malloc(nbytes + 1);
-    bool read = bytes != NULL && fread(bytes, 1, nbytes, file) == nbytes;
-    fclose(file);
-    if (read)
-        visit(path, bytes, nbytes, user);
-    free(bytes);
-    return read;
+    FILE *stream = fopen(path, "rb");
+    picture_file file = {malloc(nbytes != 0 ? nbytes : 1), nbytes};
+    if (stream == NULL || file.bytes == NULL || fread(file.bytes, 1, nbytes, stream) != nbytes) {
+        fprintf(stderr, "cannot read %s\n", path);
+        exit(2);
+    }
+    fclose(stream);
+    return file;
 }
 
 static bool ends_in(const char *name, const char *ending)
@@ -35,23 +32,26 @@ static bool ends_in(const char *name, const char *ending)
     return n >= e && strcmp(name + n - e, ending) == 0;
 }
 
-static size_t visit_folder(const char *path, const char *ending, shared_visit *visit, void *user)
+static int by_name(const FTSENT **a, const FTSENT **b)
 {
-    struct dirent **entries;
-    int n = scandir(path, &entries, NULL, alphasort);
+    return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+size_t shared_walk(const char *path, const char *ending, shared_visit *visit, void *user)
+{
+    char *roots[] = {(char *)path, NULL}; // which fts only reads
     size_t visited = 0;
-    for (int i = 0; i < n; i++) {
-        const char *name = entries[i]->d_name;
-        char below[1024];
-        bool fits = (size_t)snprintf(below, sizeof below, "%s/%s", path, name) < sizeof below;
-        if (fits && name[0] != '.')
-            visited += visit_folder(below, ending, visit, user);
-        if (fits && name[0] != '.' && ends_in(name, ending))
-            visited += visit_file(below, visit, user);
-        free(entries[i]);
+    FTS *walk = fts_open(roots, FTS_LOGICAL | FTS_NOCHDIR, by_name);
+    for (FTSENT *entry; walk != NULL && (entry = fts_read(walk)) != NULL;) {
+        if (entry->fts_info != FTS_F || !ends_in(entry->fts_name, ending))
+            continue;
+        picture_file file = read_file(entry->fts_path, (size_t)entry->fts_statp->st_size);
+        visit(entry->fts_path, &file, user);
+        free(file.bytes);
+        visited++;
     }
-    if (n >= 0)
-        free(entries);
+    if (walk != NULL)
+        fts_close(walk);
     return visited;
 }
 
@@ -59,7 +59,7 @@ size_t shared_each(const char *folder, const char *ending, shared_visit *visit, 
 {
     char path[1024];
     snprintf(path, sizeof path, "%s/%s", shared_root(), folder);
-    size_t visited = visit_folder(path, ending, visit, user);
+    size_t visited = shared_walk(path, ending, visit, user);
     if (visited == 0)
         printf("skipped: no files in %s\n", path);
     return visited;

@@ -3,18 +3,21 @@
 #ifndef TESTS_SUPPORT_SHARED_H
 #define TESTS_SUPPORT_SHARED_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "picture.h"
 
-/* Visits one file; the bytes are freed after it. */
-typedef void shared_visit(const char *path, const uint8_t *bytes, size_t nbytes, void *user);
+/* $MILLRACE_SHARED, or ../shared beside the source root. */
+const char *shared_root(void);
+
+/* Visits one file; its bytes, on the heap and not one more than that, are freed after it. */
+typedef void shared_visit(const char *path, const picture_file *file, void *user);
 
 /*
- * Visits every file under `folder` of the shared folder ($MILLRACE_SHARED, or ../shared beside the source root) whose
- * name ends in `ending`, subfolders too, in the order of their names. Returns how many; 0, with a word, if it is
- * missing.
+ * Visits every file under a path, or the path itself, whose name ends in `ending` ("": any), in the order of their
+ * names. A file that cannot be read ends the program. Returns how many there were.
  */
+size_t shared_walk(const char *path, const char *ending, shared_visit *visit, void *user);
+
+/* The same under `folder` of the shared folder; says a word if there is nothing. */
 size_t shared_each(const char *folder, const char *ending, shared_visit *visit, void *user);
 
 #endif

@@ -10,4 +10,8 @@
 
 #include <cmocka.h>
 
+/* Fails the test, and shows both, unless `part` stands in `text`. */
+#define assert_contains(text, part) test_contains(text, part, __FILE__, __LINE__)
+void test_contains(const char *text, const char *part, const char *file, int line);
+
 #endif

@@ -2,26 +2,24 @@
 /* What holds for every form alike, through public calls alone. */
 #include "test.h"
 
+#include "check.h"
 #include "failing.h"
 #include "form_file.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static mr_decoder *decoder, *other;
+static mr_decoder *other;
 
 static int make_decoders(void **state)
 {
-    (void)state;
-    return mr_decoder_new(NULL, &decoder) != 0 || mr_decoder_new(NULL, &other) != 0;
+    return handles_setup(state) != 0 || mr_decoder_new(NULL, &other) != 0;
 }
 
 static int free_decoders(void **state)
 {
-    (void)state;
-    mr_decoder_free(decoder);
     mr_decoder_free(other);
-    return 0;
+    return handles_teardown(state);
 }
 
 /* Calls `each` with every file. */
@@ -37,12 +35,11 @@ static void each_file(void (*each)(mr_form form, const picture_file *file))
 
 static void check_probe(mr_form form, const picture_file *file)
 {
-    mr_info info = {.struct_size = sizeof info};
     assert_int_equal(mr_form_probe(file->bytes, file->nbytes), form);
     assert_int_equal(mr_form_probe(file->bytes, 32), form);
     assert_int_equal(mr_form_probe(file->bytes, 0), MR_FORM_NONE);
     assert_int_equal(mr_form_from_name(mr_form_name(form)), form);
-    assert_int_equal(mr_decoder_info(decoder, file->bytes, file->nbytes, &info), 0);
+    mr_info info = info_of(file);
     assert_int_equal(info.form, form);
     assert_int_equal(info.width, 21);
     assert_int_equal(info.height, 13);
@@ -52,27 +49,6 @@ static void content_tells_the_form(void **state)
 {
     (void)state;
     each_file(check_probe);
-}
-
-/* Decodes with `hints` into a padded target, upside down or not, and sees that nothing around it is touched. */
-static void check_into(const picture_file *file, const mr_decode_hints *hints, const mr_image *wanted, bool flip)
-{
-    size_t row = mr_image_row_nbytes(wanted), stride = row + 10, nbytes = stride * (wanted->height + 2);
-    uint8_t *block = malloc(nbytes);
-    memset(block, 0xa5, nbytes);
-    mr_image to = *wanted;
-    to.stride = (ptrdiff_t)stride;
-    to.pixels = block + stride;
-    if (flip)
-        to = mr_image_upside_down(&to);
-    assert_int_equal(mr_decoder_decode_into(decoder, file->bytes, file->nbytes, hints, &to), 0);
-    picture_assert_same(wanted, &to);
-    for (size_t i = 0; i < nbytes; i++) {
-        size_t y = i / stride;
-        if (y == 0 || y == wanted->height + 1u || i % stride >= row)
-            assert_int_equal(block[i], 0xa5);
-    }
-    free(block);
 }
 
 /* A decode has the shape that was foretold, and is the part of the turned whole that was asked for. */
@@ -93,8 +69,7 @@ static void check_hints(const picture_file *file, const mr_decode_hints *hints, 
     mr_image kept;
     assert_int_equal(mr_image_init(&kept, out.width, out.height, out.channels, out.depth, NULL), 0);
     assert_int_equal(mr_image_copy(&out, &kept), 0);
-    check_into(file, hints, &kept, hints->orient);
-    check_into(file, hints, &kept, !hints->orient);
+    check_target(file, hints, &kept);
     mr_image_fini(&kept, NULL);
 }
 
@@ -217,25 +192,22 @@ static void check_huge(mr_form form)
     if (file.bytes == NULL)
         return;
     mr_hooks hooks = failing_hooks();
-    mr_decoder_options options = {.struct_size = sizeof options, .hooks = &hooks};
-    mr_decoder *own;
     mr_image out;
     failing_begin(0, false);
-    assert_int_equal(mr_decoder_new(&options, &own), 0);
+    mr_decoder *own = handles_decoder(&hooks, NULL);
     int first = mr_decoder_decode(own, file.bytes, file.nbytes, NULL, &out);
     failing_counts between = failing_now();
     int second = mr_decoder_decode(own, file.bytes, file.nbytes, NULL, &out);
     failing_counts after = failing_now();
     assert_int_equal(mr_decoder_shape(own, file.bytes, file.nbytes, NULL, &out), MR_ELIMIT);
-    assert_non_null(strstr(mr_decoder_detail(own), "limits.pixels"));
+    assert_contains(mr_decoder_detail(own), "limits.pixels");
     mr_decoder_free(own);
     failing_end();
     assert_int_equal(first, MR_ELIMIT);
     assert_int_equal(second, MR_ELIMIT);
     assert_true(between.peak_nbytes < 100 << 10);
     assert_int_equal(after.attempts, between.attempts);
-    mr_info info = {.struct_size = sizeof info};
-    assert_int_equal(mr_decoder_info(decoder, file.bytes, file.nbytes, &info), 0);
+    mr_info info = info_of(&file);
     assert_true((uint64_t)info.width * info.height > UINT64_C(1) << 31);
     free(file.bytes);
 }
@@ -251,16 +223,12 @@ static void an_enormous_header_costs_nothing(void **state)
 static void check_limits(mr_form form, const picture_file *file)
 {
     (void)form;
-    const mr_limits cases[] = {{.struct_size = sizeof cases[0], .nbytes = file->nbytes - 1},
-                               {.struct_size = sizeof cases[0], .pixels = 21 * 13 - 1},
-                               {.struct_size = sizeof cases[0], .memory_nbytes = 21 * 13 - 1}};
+    const mr_limits cases[] = {{.nbytes = file->nbytes - 1}, {.pixels = 21 * 13 - 1}, {.memory_nbytes = 21 * 13 - 1}};
     static const char *const names[] = {"limits.nbytes", "limits.pixels", "limits.memory_nbytes"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        mr_decoder_options options = {.struct_size = sizeof options, .limits = &cases[i]};
-        mr_decoder *own;
-        assert_int_equal(mr_decoder_new(&options, &own), 0);
+        mr_decoder *own = handles_decoder(NULL, &cases[i]);
         assert_int_equal(picture_try(own, file->bytes, file->nbytes, NULL), MR_ELIMIT);
-        assert_non_null(strstr(mr_decoder_detail(own), names[i]));
+        assert_contains(mr_decoder_detail(own), names[i]);
         mr_decoder_free(own);
     }
 }

@@ -2,6 +2,7 @@
 /* Encoding JPEG: what was asked for is in the file, the pixels are libjpeg's, the bytes are the same each time. */
 #include "test.h"
 
+#include "check.h"
 #include "failing.h"
 #include "jpeg_plain.h"
 
@@ -11,49 +12,10 @@
 
 #include <jpeglib.h>
 
-static mr_encoder *encoder;
-static mr_decoder *decoder;
-
-static int setup(void **state)
-{
-    (void)state;
-    return mr_encoder_new(NULL, &encoder) != 0 || mr_decoder_new(NULL, &decoder) != 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    mr_encoder_free(encoder);
-    mr_decoder_free(decoder);
-    return 0;
-}
-
-static mr_image make_image(uint32_t width, uint32_t height, uint32_t channels, uint32_t depth)
-{
-    mr_image image;
-    uint64_t random = width + height;
-    assert_int_equal(mr_image_init(&image, width, height, channels, depth, NULL), 0);
-    size_t row = mr_image_row_nbytes(&image);
-    for (size_t i = 0; i < row * height; i++)
-        ((uint8_t *)image.pixels)[i] = (uint8_t)(i % row / 2 + i / row + plain_random_below(&random, 30));
-    return image;
-}
-
-static plain_bytes encode(const mr_image *image, mr_encode_options options)
-{
-    const void *bytes;
-    size_t nbytes;
-    options.struct_size = sizeof options;
-    options.form = MR_FORM_JPEG;
-    int result = mr_encoder_encode(encoder, image, &options, &bytes, &nbytes);
-    if (result != 0)
-        print_error("%s\n", mr_encoder_detail(encoder));
-    assert_int_equal(result, 0);
-    return plain_copy(bytes, nbytes);
-}
+static const mr_encode_options jpeg = {.struct_size = sizeof jpeg, .form = MR_FORM_JPEG};
 
 /* The bytes that libjpeg, used plainly, makes of the same. */
-static plain_bytes encode_plainly(const mr_image *image, int quality, int across, int down, bool progressive)
+static picture_file encode_plainly(const mr_image *image, int quality, int across, int down, bool progressive)
 {
     struct jpeg_compress_struct c;
     struct jpeg_error_mgr error;
@@ -81,7 +43,7 @@ static plain_bytes encode_plainly(const mr_image *image, int quality, int across
     }
     jpeg_finish_compress(&c);
     jpeg_destroy_compress(&c);
-    plain_bytes copy = plain_copy(made, nbytes);
+    picture_file copy = picture_copy(made, nbytes);
     free(made);
     return copy;
 }
@@ -100,21 +62,22 @@ static void bytes_are_libjpegs(void **state)
     for (size_t i = 0; i < 16; i++) {
         bool progressive = i % 2 == 1;
         uint32_t channels = i % 5 == 4 ? 1 : 3, quality = i == 0 ? 0 : (uint32_t)(7 * i % 100 + 1);
-        mr_image image = make_image(61 + (uint32_t)i, 43, channels, 8), upside_down = mr_image_upside_down(&image);
-        plain_bytes plain = encode_plainly(&image, quality != 0 ? (int)quality : 90, names[i % 8].across,
-                                           names[i % 8].down, progressive);
-        mr_encode_options o = {.quality = quality, .subsampling = names[i % 8].name, .progressive = progressive};
+        mr_image image = picture_make(61 + (uint32_t)i, 43, channels, 8, i), upside_down = mr_image_upside_down(&image);
+        picture_file plain = encode_plainly(&image, quality != 0 ? (int)quality : 90, names[i % 8].across,
+                                            names[i % 8].down, progressive);
+        mr_encode_options o = jpeg;
+        o.quality = quality;
+        o.subsampling = names[i % 8].name;
+        o.progressive = progressive;
         for (int round = 0; round < 2; round++) {
-            plain_bytes ours = encode(&image, o);
+            picture_file ours = picture_encode_with(encoder, &image, &o);
             assert_int_equal(ours.nbytes, plain.nbytes);
             assert_memory_equal(ours.bytes, plain.bytes, plain.nbytes);
             free(ours.bytes);
         }
-        mr_info info = {.struct_size = sizeof info};
-        assert_int_equal(mr_decoder_info(decoder, plain.bytes, plain.nbytes, &info), 0);
         mr_subsampling name = names[i % 8].name != 0 ? names[i % 8].name : MR_SUBSAMPLING_420;
-        assert_int_equal(info.subsampling, channels == 1 ? MR_SUBSAMPLING_NONE : name);
-        plain_bytes turned = encode(&upside_down, o);
+        assert_int_equal(info_of(&plain).subsampling, channels == 1 ? MR_SUBSAMPLING_NONE : name);
+        picture_file turned = picture_encode_with(encoder, &upside_down, &o);
         assert_true(turned.nbytes != plain.nbytes || memcmp(turned.bytes, plain.bytes, plain.nbytes) != 0);
         free(turned.bytes);
         free(plain.bytes);
@@ -126,36 +89,21 @@ static void orientation_and_profile(void **state)
 {
     (void)state;
     static const size_t sizes[] = {1, 65519, 65520, 200000};
-    mr_image image = make_image(40, 30, 3, 8);
+    mr_image image = picture_make(40, 30, 3, 8, 1);
     uint8_t *profile = malloc(200000);
     for (size_t i = 0; i < 200000; i++)
         profile[i] = (uint8_t)(i * i >> 3);
     for (uint32_t i = 0; i < 8; i++) {
-        mr_encode_options o = {.orientation = i + 1, .icc = profile, .icc_nbytes = sizes[i % 4]};
-        plain_bytes file = encode(&image, o);
-        mr_info info = {.struct_size = sizeof info};
-        const void *icc;
-        size_t icc_nbytes;
-        assert_int_equal(mr_decoder_info(decoder, file.bytes, file.nbytes, &info), 0);
-        assert_int_equal(info.orientation, i + 1);
-        assert_true(info.has_icc);
-        assert_int_equal(mr_decoder_icc(decoder, file.bytes, file.nbytes, &icc, &icc_nbytes), 0);
-        assert_int_equal(icc_nbytes, sizes[i % 4]);
-        assert_memory_equal(icc, profile, icc_nbytes);
+        mr_encode_options o = jpeg;
+        o.orientation = i + 1;
+        o.icc = profile;
+        o.icc_nbytes = sizes[i % 4];
+        picture_file file = picture_encode_with(encoder, &image, &o);
+        check_metadata(&file, i + 1, profile, sizes[i % 4]);
         free(file.bytes);
     }
     free(profile);
     mr_image_fini(&image, NULL);
-}
-
-static void check_refused(const mr_image *image, mr_encode_options options, int code, const char *part)
-{
-    const void *bytes = NULL;
-    size_t nbytes = 0;
-    options.struct_size = sizeof options;
-    options.form = MR_FORM_JPEG;
-    assert_int_equal(mr_encoder_encode(encoder, image, &options, &bytes, &nbytes), code);
-    assert_non_null(strstr(mr_encoder_detail(encoder), part));
 }
 
 static void what_jpeg_does_not_have(void **state)
@@ -165,14 +113,18 @@ static void what_jpeg_does_not_have(void **state)
         uint32_t channels, depth;
     } shapes[] = {{2, 8}, {4, 8}, {1, 16}, {3, 16}};
     for (size_t i = 0; i < 4; i++) {
-        mr_image image = make_image(8, 8, shapes[i].channels, shapes[i].depth);
-        check_refused(&image, (mr_encode_options){0}, MR_EUNSUPPORTED, "gray or RGB, 8 bits, and no alpha");
+        mr_image image = picture_make(8, 8, shapes[i].channels, shapes[i].depth, 1);
+        check_not_encoded(encoder, &image, &jpeg, MR_EUNSUPPORTED, "gray or RGB, 8 bits, and no alpha");
         mr_image_fini(&image, NULL);
     }
-    mr_image wide = make_image(65501, 1, 1, 8), image = make_image(8, 8, 3, 8);
-    check_refused(&wide, (mr_encode_options){0}, MR_EUNSUPPORTED, "65501 x 1");
-    check_refused(&image, (mr_encode_options){.subsampling = MR_SUBSAMPLING_OTHER}, MR_EARGUMENT, "subsampling");
-    check_refused(&image, (mr_encode_options){.icc = "x", .icc_nbytes = 255 * 65519 + 1}, MR_EUNSUPPORTED, "ICC");
+    mr_image wide = picture_make(65501, 1, 1, 8, 1), image = picture_make(8, 8, 3, 8, 1);
+    check_not_encoded(encoder, &wide, &jpeg, MR_EUNSUPPORTED, "65501 x 1");
+    mr_encode_options odd = jpeg, large = jpeg;
+    odd.subsampling = MR_SUBSAMPLING_OTHER;
+    large.icc = "x";
+    large.icc_nbytes = 255 * 65519 + 1;
+    check_not_encoded(encoder, &image, &odd, MR_EARGUMENT, "subsampling");
+    check_not_encoded(encoder, &image, &large, MR_EUNSUPPORTED, "ICC");
     mr_image_fini(&wide, NULL);
     mr_image_fini(&image, NULL);
 }
@@ -181,19 +133,16 @@ static void memory_is_limited_and_kept(void **state)
 {
     (void)state;
     mr_hooks hooks = failing_hooks();
-    mr_limits limits = {.struct_size = sizeof limits, .memory_nbytes = 200000};
-    mr_encoder_options o = {.struct_size = sizeof o, .hooks = &hooks, .limits = &limits};
-    mr_image image = make_image(600, 400, 3, 8);
-    mr_encode_options e = {.struct_size = sizeof e, .form = MR_FORM_JPEG, .quality = 95};
+    mr_image image = picture_make(600, 400, 3, 8, 1);
+    mr_encode_options e = jpeg;
+    e.quality = 95;
     const void *bytes;
     size_t nbytes;
-    mr_encoder *small;
     failing_begin(0, false);
-    assert_int_equal(mr_encoder_new(&o, &small), 0);
-    assert_int_equal(mr_encoder_encode(small, &image, &e, &bytes, &nbytes), MR_ELIMIT);
+    mr_encoder *small = handles_encoder(&hooks, &(mr_limits){.memory_nbytes = 200000});
+    check_not_encoded(small, &image, &e, MR_ELIMIT, "limits.memory_nbytes");
     mr_encoder_free(small);
-    limits.memory_nbytes = 0;
-    assert_int_equal(mr_encoder_new(&o, &small), 0);
+    small = handles_encoder(&hooks, NULL);
     assert_int_equal(mr_encoder_encode(small, &image, &e, &bytes, &nbytes), 0);
     size_t before = failing_now().attempts;
     assert_int_equal(mr_encoder_encode(small, &image, &e, &bytes, &nbytes), 0);
@@ -211,5 +160,5 @@ int main(void)
         cmocka_unit_test(what_jpeg_does_not_have),
         cmocka_unit_test(memory_is_limited_and_kept),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, handles_setup, handles_teardown);
 }

@@ -5,6 +5,7 @@
  */
 #include "test.h"
 
+#include "check.h"
 #include "jpeg_plain.h"
 
 #include <stdio.h>
@@ -64,22 +65,7 @@ typedef enum kind { BASELINE, RESTART, SEPARATE, PROGRESSIVE, UNREFINED, ARITHME
 
 static const uint32_t reductions[] = {1, 2, 4, 8};
 
-static mr_decoder *decoder;
-
-static int setup(void **state)
-{
-    (void)state;
-    return mr_decoder_new(NULL, &decoder);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    mr_decoder_free(decoder);
-    return 0;
-}
-
-static bool make(plain_bytes *file, const sampling *s, kind k, uint32_t width, uint32_t height)
+static bool make(picture_file *file, const sampling *s, kind k, uint32_t width, uint32_t height)
 {
     plain_recipe r = {.width = width, .height = height, .space = s->space, .seed = width * 1000 + height};
     memcpy(r.factors, s->factors, sizeof r.factors);
@@ -94,53 +80,39 @@ static bool make(plain_bytes *file, const sampling *s, kind k, uint32_t width, u
     return true;
 }
 
-static void print_case(const char *what, const sampling *s, kind k, const mr_decode_hints *h, mr_rect r)
-{
-    print_error("%s: space %d factors %02x %02x %02x %02x kind %d reduce %u channels %u region %u,%u %ux%u: %s\n", what,
-                s->space, s->factors[0], s->factors[1], s->factors[2], s->factors[3], k, h->reduce, h->channels, r.x,
-                r.y, r.width, r.height, mr_decoder_detail(decoder));
-}
+typedef char case_text[80];
 
-static void check_region(const plain_bytes *file, const sampling *s, kind k, mr_decode_hints h, const mr_image *whole,
-                         mr_rect region)
+static const char *describe(case_text text, const sampling *s, kind k)
 {
-    mr_image part;
-    h.region = region;
-    if (mr_decoder_decode(decoder, file->bytes, file->nbytes, &h, &part) != 0 || part.width != region.width ||
-        part.height != region.height || !plain_same(whole, region.x, region.y, &part)) {
-        print_case("region", s, k, &h, region);
-        fail();
-    }
+    snprintf(text, sizeof(case_text), "space %d factors %02x %02x %02x %02x kind %d", s->space, s->factors[0],
+             s->factors[1], s->factors[2], s->factors[3], k);
+    return text;
 }
 
 /* The whole against plain libjpeg; its pixels are the caller's to free. */
-static mr_image check_whole(const plain_bytes *file, const sampling *s, kind k, const mr_decode_hints *h)
+static mr_image check_whole(const picture_file *file, const sampling *s, kind k, const mr_decode_hints *h)
 {
-    mr_image ours, copy, plain;
-    if (mr_decoder_decode(decoder, file->bytes, file->nbytes, h, &ours) != 0) {
-        print_case("whole", s, k, h, h->region);
-        fail();
-    }
-    assert_int_equal(mr_image_init(&copy, ours.width, ours.height, ours.channels, 8, NULL), 0);
-    assert_int_equal(mr_image_copy(&ours, &copy), 0);
+    case_text text;
+    mr_image ours = picture_decode(file->bytes, file->nbytes, h), plain;
     if (s->space == PLAIN_CMYK || s->space == PLAIN_YCCK || (s->space == PLAIN_RGB && h->channels == 1))
-        return copy; // their way to RGB, and RGB's to gray, is tested elsewhere
-    assert_true(plain_decode(file->bytes, file->nbytes, h->reduce, copy.channels, &plain) >= 0);
-    if (plain.width != copy.width || plain.height != copy.height || !plain_same(&plain, 0, 0, &copy)) {
-        print_case("whole is not libjpeg's", s, k, h, h->region);
-        fail();
-    }
+        return ours; // their way to RGB, and RGB's to gray, is tested elsewhere
+    assert_true(plain_decode(file->bytes, file->nbytes, h->reduce, ours.channels, &plain) >= 0);
+    if (!picture_same(&plain, &ours))
+        fail_msg("%s, reduce %u, %u channels: not libjpeg's", describe(text, s, k), h->reduce, h->channels);
     mr_image_fini(&plain, NULL);
-    return copy;
+    return ours;
 }
 
 /* Edges, corners, single pixels, and some at random. */
-static void check_regions(const plain_bytes *file, const sampling *s, kind k, mr_decode_hints h, uint32_t random_count)
+static void check_regions(const picture_file *file, const sampling *s, kind k, mr_decode_hints h, uint32_t random_count)
 {
+    case_text text;
     mr_image whole = check_whole(file, s, k, &h);
+    describe(text, s, k);
     uint32_t w = whole.width, t = whole.height;
     uint64_t random = w * 7919 + t;
     const mr_rect edges[] = {
+        {0, 0, w, t},
         {0, 0, 1, 1},
         {w - 1, t - 1, 1, 1},
         {w - 1, 0, 1, t},
@@ -152,12 +124,12 @@ static void check_regions(const plain_bytes *file, const sampling *s, kind k, mr
         {w / 3, t / 3, w - w / 3, t - t / 3},
     };
     for (size_t i = 0; i < sizeof edges / sizeof *edges; i++)
-        check_region(file, s, k, h, &whole, edges[i]);
+        check_region(file, h, edges[i], &whole, text);
     for (uint32_t i = 0; i < random_count; i++) {
-        mr_rect r = {plain_random_below(&random, w), plain_random_below(&random, t), 0, 0};
-        r.width = 1 + plain_random_below(&random, i % 2 == 0 ? w - r.x : (w - r.x + 7) / 8);
-        r.height = 1 + plain_random_below(&random, i % 3 != 0 ? t - r.y : (t - r.y + 7) / 8);
-        check_region(file, s, k, h, &whole, r);
+        mr_rect r = {picture_random_below(&random, w), picture_random_below(&random, t), 0, 0};
+        r.width = 1 + picture_random_below(&random, i % 2 == 0 ? w - r.x : (w - r.x + 7) / 8);
+        r.height = 1 + picture_random_below(&random, i % 3 != 0 ? t - r.y : (t - r.y + 7) / 8);
+        check_region(file, h, r, &whole, text);
     }
     mr_image_fini(&whole, NULL);
 }
@@ -171,7 +143,7 @@ static void check_kind(kind k)
     size_t size_count = k == BASELINE || k == PROGRESSIVE ? 6 : 3;
     for (size_t i = 0; i < SAMPLING_COUNT; i++)
         for (size_t z = 0; z < size_count; z++) {
-            plain_bytes file;
+            picture_file file;
             if (!make(&file, &samplings[i], k, sizes[z].width, sizes[z].height))
                 continue;
             for (size_t n = 0; n < 8; n++) {
@@ -226,15 +198,17 @@ static void every_column_and_row(void **state)
     for (size_t i = 0; i < SAMPLING_COUNT; i++) {
         const sampling *s = &samplings[i];
         kind k = s->separate_only ? SEPARATE : BASELINE;
-        plain_bytes wide, high;
+        picture_file wide, high;
+        case_text text;
+        describe(text, s, k);
         assert_true(make(&wide, s, k, 75, 9) && make(&high, s, k, 9, 75));
         for (size_t n = 0; n < 4; n++) {
             mr_decode_hints h = {.struct_size = sizeof h, .reduce = reductions[n], .channels = 3};
             mr_image a = check_whole(&wide, s, k, &h), b = check_whole(&high, s, k, &h);
             for (uint32_t from = 0; from < a.width; from++)
                 for (uint32_t end = from + 1; end <= a.width; end += end - from < 18 ? 1 : 9) {
-                    check_region(&wide, s, k, h, &a, (mr_rect){from, a.height / 2, end - from, 1});
-                    check_region(&high, s, k, h, &b, (mr_rect){b.width / 2, from, 1, end - from});
+                    check_region(&wide, h, (mr_rect){from, a.height / 2, end - from, 1}, &a, text);
+                    check_region(&high, h, (mr_rect){b.width / 2, from, 1, end - from}, &b, text);
                 }
             mr_image_fini(&a, NULL);
             mr_image_fini(&b, NULL);
@@ -248,23 +222,12 @@ static void every_column_and_row(void **state)
 static void any_stride(void **state)
 {
     (void)state;
-    plain_bytes file;
+    picture_file file;
     assert_true(make(&file, &samplings[2], BASELINE, 67, 45));
     mr_decode_hints h = {.struct_size = sizeof h, .region = {13, 7, 30, 20}};
-    mr_image part, room, view;
-    assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, &h, &part), 0);
-    assert_int_equal(mr_image_init(&room, 40, 20, 3, 8, NULL), 0);
-    memset(room.pixels, 0x5a, (size_t)(20 * room.stride));
-    assert_int_equal(mr_image_crop(&room, (mr_rect){5, 0, 30, 20}, &view), 0);
-    view = mr_image_upside_down(&view);
-    assert_int_equal(mr_decoder_decode_into(decoder, file.bytes, file.nbytes, &h, &view), 0);
-    assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, &h, &part), 0);
-    assert_true(plain_same(&view, 0, 0, &part));
-    for (uint32_t y = 0; y < 20; y++)
-        for (uint32_t x = 0; x < 40 * 3; x++)
-            if (x < 15 || x >= 105)
-                assert_int_equal(((uint8_t *)room.pixels)[y * 120 + x], 0x5a);
-    mr_image_fini(&room, NULL);
+    mr_image part = picture_decode(file.bytes, file.nbytes, &h);
+    check_target(&file, &h, &part);
+    mr_image_fini(&part, NULL);
     free(file.bytes);
 }
 
@@ -280,5 +243,5 @@ int main(void)
         cmocka_unit_test(every_column_and_row),
         cmocka_unit_test(any_stride),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, handles_setup, handles_teardown);
 }

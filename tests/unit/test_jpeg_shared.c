@@ -2,25 +2,11 @@
 /* Real JPEGs, where the shared data is at hand: the whole and some regions of each against plain libjpeg. */
 #include "test.h"
 
+#include "check.h"
 #include "jpeg_plain.h"
+#include "shared.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-static mr_decoder *decoder;
-
-static int setup(void **state)
-{
-    (void)state;
-    return mr_decoder_new(NULL, &decoder);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    mr_decoder_free(decoder);
-    return 0;
-}
 
 typedef struct tally {
     uint64_t random;
@@ -34,68 +20,37 @@ typedef struct bad_tally {
     size_t same;
 } bad_tally;
 
-static void assert_decodes(const char *path, const plain_bytes *file, const mr_decode_hints *h, mr_image *out)
-{
-    int result = mr_decoder_decode(decoder, file->bytes, file->nbytes, h, out);
-    if (result != 0)
-        print_error("%s: %s\n", path, mr_decoder_detail(decoder));
-    assert_int_equal(result, 0);
-}
-
-static void check_part(const char *path, const plain_bytes *file, mr_decode_hints h, const mr_image *whole)
-{
-    mr_image part;
-    assert_decodes(path, file, &h, &part);
-    if (!plain_same(whole, h.region.x, h.region.y, &part))
-        print_error("%s: region %u,%u %ux%u reduce %u\n", path, h.region.x, h.region.y, h.region.width, h.region.height,
-                    h.reduce);
-    assert_true(plain_same(whole, h.region.x, h.region.y, &part));
-}
-
-static void check_file(const char *path, void *arg)
+static void check_file(const char *path, const picture_file *file, void *arg)
 {
     tally *t = arg;
-    plain_bytes file = plain_read(path);
-    mr_info info = {.struct_size = sizeof info};
     mr_image whole;
-    if (mr_form_probe(file.bytes, file.nbytes) != MR_FORM_JPEG) {
-        free(file.bytes);
+    if (mr_form_probe(file->bytes, file->nbytes) != MR_FORM_JPEG) {
         return;
     }
-    assert_int_equal(mr_decoder_info(decoder, file.bytes, file.nbytes, &info), 0);
+    mr_info info = info_of(file);
     t->gray += info.color == MR_COLOR_GRAY;
     if (info.color == MR_COLOR_CMYK || info.color == MR_COLOR_YCCK) {
         t->cmyk++;
-        free(file.bytes);
         return;
     }
-    mr_decode_hints h = {.struct_size = sizeof h, .reduce = 1u << plain_random_below(&t->random, 4)};
+    mr_decode_hints h = {.struct_size = sizeof h, .reduce = 1u << picture_random_below(&t->random, 4)};
     for (int i = 0; i < 2; i++) {
         h.reduce = i == 0 ? 1 : h.reduce == 1 ? 2 : h.reduce;
-        assert_true(plain_decode(file.bytes, file.nbytes, h.reduce, info.channels, &whole) >= 0);
-        h.region = (mr_rect){0, 0, whole.width, whole.height};
-        check_part(path, &file, h, &whole);
+        assert_true(plain_decode(file->bytes, file->nbytes, h.reduce, info.channels, &whole) >= 0);
+        check_region(file, h, (mr_rect){0, 0, whole.width, whole.height}, &whole, path);
         t->warnings += mr_decoder_warnings(decoder);
-        for (int k = 0; k < (i == 0 ? 3 : 1); k++) {
-            h.region.x = plain_random_below(&t->random, whole.width);
-            h.region.y = plain_random_below(&t->random, whole.height);
-            h.region.width = 1 + plain_random_below(&t->random, whole.width - h.region.x);
-            h.region.height = 1 + plain_random_below(&t->random, whole.height - h.region.y);
-            check_part(path, &file, h, &whole);
-        }
+        for (int k = 0; k < (i == 0 ? 3 : 1); k++)
+            check_region(file, h, picture_random_rect(&t->random, whole.width, whole.height), &whole, path);
         mr_image_fini(&whole, NULL);
-        h.reduce = 1u << (1 + plain_random_below(&t->random, 3));
+        h.reduce = 1u << (1 + picture_random_below(&t->random, 3));
     }
-    free(file.bytes);
 }
 
 static void check_folder(const char *folder)
 {
     tally t = {.random = 1};
-    size_t count = plain_each_shared(folder, check_file, &t);
-    if (count == 0)
-        print_message("%s is not there: skipped\n", folder);
-    else
+    size_t count = shared_each(folder, "", check_file, &t);
+    if (count != 0)
         print_message("%s: %zu files, %u gray, %u CMYK, %u warnings\n", folder, count, t.gray, t.cmyk, t.warnings);
 }
 
@@ -112,41 +67,36 @@ static void large(void **state)
 }
 
 /* Every orientation, by the file's name: Landscape_6.jpg. */
-static void check_orientation(const char *path, void *arg)
+static void check_orientation(const char *path, const picture_file *file, void *arg)
 {
     (void)arg;
-    plain_bytes file = plain_read(path);
-    mr_info info = {.struct_size = sizeof info};
-    mr_image out;
-    assert_int_equal(mr_decoder_info(decoder, file.bytes, file.nbytes, &info), 0);
     uint32_t named = (uint32_t)(strrchr(path, '_')[1] - '0');
-    assert_int_equal(info.orientation, named >= 1 && named <= 8 ? named : 1);
+    assert_int_equal(info_of(file).orientation, named >= 1 && named <= 8 ? named : 1);
     mr_decode_hints h = {.struct_size = sizeof h, .orient = true, .reduce = 8};
-    assert_decodes(path, &file, &h, &out);
+    mr_image out = picture_decode(file->bytes, file->nbytes, &h);
     assert_int_equal(out.width > out.height, strstr(path, "Landscape") != NULL);
-    free(file.bytes);
+    mr_image_fini(&out, NULL);
 }
 
 static void exif(void **state)
 {
     (void)state;
     check_folder("corpus/exif");
-    plain_each_shared("corpus/exif", check_orientation, NULL);
+    shared_each("corpus/exif", "", check_orientation, NULL);
 }
 
 /* What could be decoded of it is what libjpeg makes of it. */
-static void check_damaged(const char *path, const plain_bytes *file, const mr_image *ours, bad_tally *t)
+static void check_damaged(const char *path, const picture_file *file, const mr_image *ours, bad_tally *t)
 {
-    mr_info info = {.struct_size = sizeof info};
     mr_image copy, plain;
     assert_int_equal(mr_image_init(&copy, ours->width, ours->height, ours->channels, 8, NULL), 0);
     assert_int_equal(mr_image_copy(ours, &copy), 0);
-    assert_int_equal(mr_decoder_info(decoder, file->bytes, file->nbytes, &info), 0);
+    mr_info info = info_of(file);
     bool is_cmyk = info.color == MR_COLOR_CMYK || info.color == MR_COLOR_YCCK;
     if (!is_cmyk && plain_decode(file->bytes, file->nbytes, 1, copy.channels, &plain) >= 0) {
-        if (!plain_same(&plain, 0, 0, &copy))
+        if (!picture_same(&plain, &copy))
             print_error("%s: not what libjpeg gives\n", path);
-        assert_true(plain_same(&plain, 0, 0, &copy));
+        assert_true(picture_same(&plain, &copy));
         mr_image_fini(&plain, NULL);
         t->same++;
     }
@@ -154,34 +104,33 @@ static void check_damaged(const char *path, const plain_bytes *file, const mr_im
 }
 
 /* Malformed files: no crash under any hints, and an error has a detail. */
-static void try_file(const char *path, void *arg)
+static void try_file(const char *path, const picture_file *file, void *arg)
 {
     bad_tally *t = arg;
-    plain_bytes file = plain_read(path);
     mr_image out;
-    for (int i = 0; i < 3 && file.bytes != NULL; i++) {
+    for (int i = 0; i < 3; i++) {
         mr_decode_hints h = {.struct_size = sizeof h, .accept_damaged = i == 1};
         if (i == 2) {
             h.reduce = 2;
             h.region = (mr_rect){1, 1, 3, 2};
         }
-        int result = mr_decoder_decode(decoder, file.bytes, file.nbytes, &h, &out);
+        int result = mr_decoder_decode(decoder, file->bytes, file->nbytes, &h, &out);
         assert_true(result == 0 || mr_decoder_detail(decoder)[0] != '\0');
         assert_int_not_equal(result, MR_EINTERNAL);
         t->good += i == 0 && result == 0;
         if (i == 1 && result == 0)
-            check_damaged(path, &file, &out, t);
+            check_damaged(path, file, &out, t);
     }
-    free(file.bytes);
 }
 
 static void malformed(void **state)
 {
     (void)state;
     bad_tally t = {0};
-    size_t count = plain_each_shared("corpus/jpeg", try_file, &t);
-    print_message("corpus/jpeg: %zu files, %zu decode, %zu damaged or not are as libjpeg gives them\n", count, t.good,
-                  t.same);
+    size_t count = shared_each("corpus/jpeg", "", try_file, &t);
+    if (count != 0)
+        print_message("corpus/jpeg: %zu files, %zu decode, %zu damaged or not are as libjpeg gives them\n", count,
+                      t.good, t.same);
 }
 
 int main(void)
@@ -192,5 +141,5 @@ int main(void)
         cmocka_unit_test(exif),
         cmocka_unit_test(malformed),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, handles_setup, handles_teardown);
 }

@@ -2,9 +2,9 @@
 /* PNG decoding: the pixels that libpng gives, of everything that PNG can hold. */
 #include "test.h"
 
+#include "check.h"
 #include "png_reference.h"
 
-#include <millrace/millrace.h>
 #include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,13 +18,6 @@ static const struct kind {
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static mr_decoder *new_decoder(void)
-{
-    mr_decoder *decoder;
-    assert_int_equal(mr_decoder_new(NULL, &decoder), 0);
-    return decoder;
-}
-
 static void describe(const png_spec *s, char text[160])
 {
     snprintf(text, 160, "%u x %u, colour %d, depth %d, interlaced %d, transparent %d, filters %x", s->width, s->height,
@@ -32,26 +25,25 @@ static void describe(const png_spec *s, char text[160])
 }
 
 /* Decodes as libpng does, without a warning. */
-static void expect_same(mr_decoder *decoder, const png_spec *spec)
+static void expect_same(const png_spec *spec)
 {
     char text[160];
     mr_image ours, theirs;
-    png_file file = png_make(spec);
+    picture_file file = png_make(spec);
     describe(spec, text);
     if (mr_decoder_decode(decoder, file.bytes, file.nbytes, NULL, &ours) != 0)
         fail_msg("%s: %s", text, mr_decoder_detail(decoder));
     assert_int_equal(mr_decoder_warnings(decoder), 0);
     assert_true(png_reference_decode(file.bytes, file.nbytes, &theirs));
-    if (!images_equal(&ours, &theirs))
+    if (!picture_same(&ours, &theirs))
         fail_msg("%s: other pixels than libpng's", text);
     mr_image_fini(&theirs, NULL);
-    png_file_fini(&file);
+    free(file.bytes);
 }
 
 static void every_kind_and_size(void **state)
 {
     (void)state;
-    mr_decoder *decoder = new_decoder();
     for (size_t k = 0; k < KINDS; k++)
         for (uint32_t n = 0; n < 4 * 41; n++) {
             png_spec spec = {.width = n / 4 + 1, .height = (n * 7) % 19 + 1, .seed = n};
@@ -59,16 +51,14 @@ static void every_kind_and_size(void **state)
             spec.bit_depth = kinds[k].bit_depth;
             spec.interlaced = n & 1;
             spec.transparent = (n & 2) && !(spec.color_type & PNG_COLOR_MASK_ALPHA);
-            expect_same(decoder, &spec);
+            expect_same(&spec);
         }
-    mr_decoder_free(decoder);
 }
 
 static void every_filter(void **state)
 {
     (void)state;
     static const int filters[] = {PNG_FILTER_NONE, PNG_FILTER_SUB, PNG_FILTER_UP, PNG_FILTER_AVG, PNG_FILTER_PAETH};
-    mr_decoder *decoder = new_decoder();
     for (size_t k = 0; k < KINDS; k++)
         for (size_t f = 0; f < 5; f++)
             for (uint32_t n = 0; n < 24; n++) {
@@ -76,164 +66,121 @@ static void every_filter(void **state)
                     .width = n < 20 ? n + 1 : 97 * n, .height = n % 5 + 1, .filters = filters[f], .seed = n};
                 spec.color_type = kinds[k].color_type;
                 spec.bit_depth = kinds[k].bit_depth;
-                expect_same(decoder, &spec);
+                expect_same(&spec);
             }
-    mr_decoder_free(decoder);
 }
 
 static void every_level_and_many_chunks(void **state)
 {
     (void)state;
-    mr_decoder *decoder = new_decoder();
     for (int level = 1; level <= 9; level++)
         for (size_t nbytes = 7; nbytes < 4000; nbytes *= 3)
-            expect_same(decoder, &(png_spec){.width = 100,
-                                             .height = 60,
-                                             .bit_depth = 8,
-                                             .color_type = 2,
-                                             .level = level,
-                                             .idat_nbytes = nbytes});
-    mr_decoder_free(decoder);
+            expect_same(&(png_spec){
+                .width = 100, .height = 60, .bit_depth = 8, .color_type = 2, .level = level, .idat_nbytes = nbytes});
 }
 
 /* The portable kernels in a whole decode; the others are what the machine has. */
 static void portable_decode_is_the_same(void **state)
 {
+    mr_decoder *usual = decoder;
     setenv("MILLRACE_CPU", "portable", 1);
+    decoder = handles_decoder(NULL, NULL);
     every_filter(state);
+    mr_decoder_free(decoder);
+    decoder = usual;
     unsetenv("MILLRACE_CPU");
 }
 
-static uint32_t next_random(uint32_t *seed)
-{
-    *seed = *seed * 1664525u + 1013904223u;
-    return *seed >> 8;
-}
-
-static void check_regions(mr_decoder *decoder, const png_spec *spec, uint32_t *seed)
+/* Many of them from the left edge on. */
+static void check_regions(const png_spec *spec, uint64_t *seed)
 {
     char text[160];
-    mr_image whole, crop, part;
-    png_file file = png_make(spec);
+    mr_image whole;
+    picture_file file = png_make(spec);
     describe(spec, text);
     assert_true(png_reference_decode(file.bytes, file.nbytes, &whole));
     for (int i = 0; i < 25; i++) {
-        mr_decode_hints hints = {.struct_size = sizeof hints};
-        hints.region.x = next_random(seed) % 2 ? 0 : next_random(seed) % spec->width;
-        hints.region.y = next_random(seed) % spec->height;
-        hints.region.width = 1 + next_random(seed) % (spec->width - hints.region.x);
-        hints.region.height = 1 + next_random(seed) % (spec->height - hints.region.y);
-        assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, &hints, &part), 0);
-        assert_int_equal(mr_image_crop(&whole, hints.region, &crop), 0);
-        if (!images_equal(&part, &crop))
-            fail_msg("%s: region %u,%u %ux%u is not that part of the whole", text, hints.region.x, hints.region.y,
-                     hints.region.width, hints.region.height);
+        mr_rect region = picture_random_rect(seed, spec->width, spec->height);
+        if (picture_random_below(seed, 2) == 0) {
+            region.x = 0;
+            region.width = 1 + picture_random_below(seed, spec->width);
+        }
+        check_region(&file, (mr_decode_hints){0}, region, &whole, text);
     }
     mr_image_fini(&whole, NULL);
-    png_file_fini(&file);
+    free(file.bytes);
 }
 
 static void regions_are_parts_of_the_whole(void **state)
 {
     (void)state;
-    mr_decoder *decoder = new_decoder();
-    uint32_t seed = 11;
+    uint64_t seed = 11;
     for (size_t k = 0; k < KINDS; k++)
         for (int n = 0; n < 12; n++) {
-            png_spec spec = {.width = 1 + next_random(&seed) % 60, .height = 1 + next_random(&seed) % 60, .seed = seed};
+            png_spec spec = {.width = 1 + picture_random(&seed) % 60,
+                             .height = 1 + picture_random(&seed) % 60,
+                             .seed = (uint32_t)seed};
             spec.color_type = kinds[k].color_type;
             spec.bit_depth = kinds[k].bit_depth;
             spec.interlaced = n % 3 == 0;
             spec.transparent = n % 2 && !(spec.color_type & PNG_COLOR_MASK_ALPHA);
-            check_regions(decoder, &spec, &seed);
+            check_regions(&spec, &seed);
         }
-    mr_decoder_free(decoder);
 }
 
-/* Channels and depth asked for give what mr_image_convert makes of the natural pixels. */
-static void check_shapes(mr_decoder *decoder, const png_spec *spec)
+static void check_shapes(const png_spec *spec)
 {
     char text[160];
-    mr_image natural, wanted, made;
-    png_file file = png_make(spec);
+    mr_image natural;
+    picture_file file = png_make(spec);
     describe(spec, text);
     assert_true(png_reference_decode(file.bytes, file.nbytes, &natural));
-    for (uint32_t channels = 1; channels <= 4; channels++)
-        for (uint32_t depth = 8; depth <= 16; depth += 8) {
-            mr_decode_hints hints = {.struct_size = sizeof hints, .channels = channels, .depth = depth};
-            assert_int_equal(mr_image_init(&wanted, spec->width, spec->height, channels, depth, NULL), 0);
-            assert_int_equal(mr_image_convert(&natural, &wanted), 0);
-            assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, &hints, &made), 0);
-            if (!images_equal(&made, &wanted))
-                fail_msg("%s: to %u channels of %u bits is not as converted", text, channels, depth);
-            mr_image_fini(&wanted, NULL);
-        }
+    check_conversions(&file, &natural, text);
     mr_image_fini(&natural, NULL);
-    png_file_fini(&file);
+    free(file.bytes);
 }
 
 static void every_shape_is_as_converted(void **state)
 {
     (void)state;
-    mr_decoder *decoder = new_decoder();
     for (size_t k = 0; k < KINDS; k++)
         for (int n = 0; n < 4; n++) {
             png_spec spec = {.width = 23, .height = 9, .interlaced = n & 1};
             spec.color_type = kinds[k].color_type;
             spec.bit_depth = kinds[k].bit_depth;
             spec.transparent = (n & 2) && !(spec.color_type & PNG_COLOR_MASK_ALPHA);
-            check_shapes(decoder, &spec);
+            check_shapes(&spec);
         }
-    mr_decoder_free(decoder);
 }
 
-/* Rows from below, with gaps that must stay as they are. */
 static void strides_are_kept(void **state)
 {
     (void)state;
-    enum { W = 13, H = 9, PITCH = 64 };
-    mr_decoder *decoder = new_decoder();
     for (int interlaced = 0; interlaced < 2; interlaced++) {
-        uint8_t room[H * PITCH];
         mr_image theirs;
-        mr_image to = {W, H, 3, 8, -PITCH, room + (H - 1) * PITCH};
-        png_file file = png_make(&(png_spec){.width = W,
-                                             .height = H,
-                                             .bit_depth = 8,
-                                             .color_type = 2,
-                                             .interlaced = interlaced,
-                                             .filters = PNG_FILTER_PAETH});
-        memset(room, 0xa5, sizeof room);
-        assert_int_equal(mr_decoder_decode_into(decoder, file.bytes, file.nbytes, NULL, &to), 0);
+        picture_file file = png_make(&(png_spec){.width = 13,
+                                                 .height = 9,
+                                                 .bit_depth = 8,
+                                                 .color_type = 2,
+                                                 .interlaced = interlaced,
+                                                 .filters = PNG_FILTER_PAETH});
         assert_true(png_reference_decode(file.bytes, file.nbytes, &theirs));
-        assert_true(images_equal(&to, &theirs));
-        for (size_t i = 0; i < sizeof room; i++)
-            if (i % PITCH >= 3 * W)
-                assert_int_equal(room[i], 0xa5);
+        check_target(&file, NULL, &theirs);
         mr_image_fini(&theirs, NULL);
-        png_file_fini(&file);
+        free(file.bytes);
     }
-    mr_decoder_free(decoder);
-}
-
-static void info_of(mr_decoder *decoder, const png_file *file, mr_info *info)
-{
-    *info = (mr_info){.struct_size = sizeof *info};
-    assert_int_equal(mr_decoder_info(decoder, file->bytes, file->nbytes, info), 0);
 }
 
 static void info_tells_the_header(void **state)
 {
     (void)state;
-    mr_decoder *decoder = new_decoder();
-    mr_info info;
     for (size_t k = 0; k < KINDS; k++) {
-        png_file file = png_make(&(png_spec){.width = 31,
-                                             .height = 7,
-                                             .bit_depth = kinds[k].bit_depth,
-                                             .color_type = kinds[k].color_type,
-                                             .interlaced = k % 2});
-        info_of(decoder, &file, &info);
+        picture_file file = png_make(&(png_spec){.width = 31,
+                                                 .height = 7,
+                                                 .bit_depth = kinds[k].bit_depth,
+                                                 .color_type = kinds[k].color_type,
+                                                 .interlaced = k % 2});
+        mr_info info = info_of(&file);
         assert_int_equal(info.form, MR_FORM_PNG);
         assert_int_equal(info.width, 31);
         assert_int_equal(info.height, 7);
@@ -247,17 +194,16 @@ static void info_tells_the_header(void **state)
         assert_int_equal(info.color, type == 3                ? MR_COLOR_PALETTE
                                      : type == 2 || type == 6 ? MR_COLOR_RGB
                                                               : MR_COLOR_GRAY);
-        png_file_fini(&file);
+        free(file.bytes);
     }
-    mr_decoder_free(decoder);
 }
 
 static const uint8_t exif6[26] = {'I', 'I', '*', 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 6};
 
 /* A gray image of 2 x 2, with eXIf before or after the image data, and acTL. */
-static png_file make_small(bool exif_first, bool exif_last, bool animated)
+static picture_file make_small(bool exif_first, bool exif_last, bool animated)
 {
-    png_file file = {0};
+    picture_file file = {0};
     png_begin(&file, 2, 2, 8, 0, 0);
     if (animated)
         png_append_chunk(&file, "acTL", "\0\0\0\5\0\0\0\0", 8);
@@ -273,64 +219,34 @@ static png_file make_small(bool exif_first, bool exif_last, bool animated)
 static void orientation_stands_before_or_after(void **state)
 {
     (void)state;
-    mr_decoder *decoder = new_decoder();
-    mr_info info;
     for (int n = 0; n < 4; n++) {
-        png_file file = make_small(n & 1, n & 2, n == 3);
-        info_of(decoder, &file, &info);
+        picture_file file = make_small(n & 1, n & 2, n == 3);
+        mr_info info = info_of(&file);
         assert_int_equal(info.orientation, n == 0 ? 1 : 6);
         assert_int_equal(info.frames, n == 3 ? 5 : 1);
         // The header alone is enough, as long as it reaches the image data.
         size_t whole = file.nbytes;
         file.nbytes = png_find(&file, "IDAT", 0) + 8;
-        info_of(decoder, &file, &info);
-        assert_int_equal(info.orientation, n & 1 ? 6 : 1);
+        assert_int_equal(info_of(&file).orientation, n & 1 ? 6 : 1);
         file.nbytes = whole;
-        png_file_fini(&file);
+        free(file.bytes);
     }
-    mr_decoder_free(decoder);
-}
-
-typedef struct counter {
-    size_t allocations;
-} counter;
-
-static void *count_alloc(void *user, size_t nbytes, size_t align)
-{
-    ((counter *)user)->allocations++;
-    return aligned_alloc(align, (nbytes + align - 1) / align * align);
-}
-
-static void count_free(void *user, void *block)
-{
-    (void)user;
-    free(block);
 }
 
 static void second_decode_allocates_nothing(void **state)
 {
     (void)state;
-    counter c = {0};
-    mr_hooks hooks = {.struct_size = sizeof hooks, .user = &c, .alloc = count_alloc, .free = count_free};
-    mr_decoder *decoder;
-    mr_image image;
-    assert_int_equal(
-        mr_decoder_new(&(mr_decoder_options){.struct_size = sizeof(mr_decoder_options), .hooks = &hooks}, &decoder), 0);
     for (size_t k = 0; k < KINDS; k++) {
-        png_file file = png_make(&(png_spec){.width = 50,
-                                             .height = 40,
-                                             .bit_depth = kinds[k].bit_depth,
-                                             .color_type = kinds[k].color_type,
-                                             .interlaced = k % 2,
-                                             .idat_nbytes = 100});
+        picture_file file = png_make(&(png_spec){.width = 50,
+                                                 .height = 40,
+                                                 .bit_depth = kinds[k].bit_depth,
+                                                 .color_type = kinds[k].color_type,
+                                                 .interlaced = k % 2,
+                                                 .idat_nbytes = 100});
         mr_decode_hints hints = {.struct_size = sizeof hints, .channels = 4, .depth = 8};
-        assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, &hints, &image), 0);
-        size_t before = c.allocations;
-        assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, &hints, &image), 0);
-        assert_int_equal(c.allocations, before);
-        png_file_fini(&file);
+        check_memory_is_kept(&file, &hints);
+        free(file.bytes);
     }
-    mr_decoder_free(decoder);
 }
 
 int main(void)
@@ -347,5 +263,5 @@ int main(void)
         cmocka_unit_test(orientation_stands_before_or_after),
         cmocka_unit_test(second_decode_allocates_nothing),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, handles_setup, handles_teardown);
 }

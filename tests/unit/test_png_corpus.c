@@ -2,15 +2,14 @@
 /* PngSuite, libpng's own test files, and the PNGs of real data sets, where they are at hand: beside libpng. */
 #include "test.h"
 
+#include "handles.h"
 #include "png_reference.h"
 #include "shared.h"
 
-#include <millrace/millrace.h>
 #include <stdio.h>
 #include <string.h>
 
 typedef struct tally {
-    mr_decoder *decoder;
     size_t files;
     size_t taken;
     size_t different; /* taken by one alone, or with other pixels */
@@ -25,15 +24,15 @@ static bool may_differ(const char *path)
     return strstr(path, "badadler") != NULL;
 }
 
-static void compare(const char *path, const uint8_t *bytes, size_t nbytes, void *user)
+static void compare(const char *path, const picture_file *file, void *user)
 {
     tally *t = user;
     mr_image ours, theirs;
-    int result = mr_decoder_decode(t->decoder, bytes, nbytes, NULL, &ours);
-    bool taken = png_reference_decode(bytes, nbytes, &theirs);
-    bool same = taken == (result == 0) && (!taken || images_equal(&ours, &theirs));
+    int result = mr_decoder_decode(decoder, file->bytes, file->nbytes, NULL, &ours);
+    bool taken = png_reference_decode(file->bytes, file->nbytes, &theirs);
+    bool same = taken == (result == 0) && (!taken || picture_same(&ours, &theirs));
     if (!same && !may_differ(path)) {
-        printf("%s: libpng %s, we say \"%s\"\n", path, taken ? "takes it" : "refuses", mr_decoder_detail(t->decoder));
+        printf("%s: libpng %s, we say \"%s\"\n", path, taken ? "takes it" : "refuses", mr_decoder_detail(decoder));
         t->different++;
     }
     t->files++;
@@ -45,9 +44,7 @@ static void compare(const char *path, const uint8_t *bytes, size_t nbytes, void 
 static tally compare_folder(const char *folder)
 {
     tally t = {0};
-    assert_int_equal(mr_decoder_new(NULL, &t.decoder), 0);
     shared_each(folder, ".png", compare, &t);
-    mr_decoder_free(t.decoder);
     assert_int_equal(t.different, 0);
     return t;
 }
@@ -84,5 +81,5 @@ int main(void)
         cmocka_unit_test(libpng_test_files),
         cmocka_unit_test(data_sets),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, handles_setup, handles_teardown);
 }

@@ -3,22 +3,15 @@
 #include "test.h"
 
 #include "base/bytes.h"
+#include "check.h"
 #include "png_reference.h"
 
-#include <millrace/millrace.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static mr_decoder *new_decoder(void)
-{
-    mr_decoder *decoder;
-    assert_int_equal(mr_decoder_new(NULL, &decoder), 0);
-    return decoder;
-}
-
 /* Small files of different makes: several IDATs, a palette, interlaced, 16 bits. */
-static png_file make_file(int n)
+static picture_file make_file(int n)
 {
     switch (n) {
     case 0:
@@ -35,55 +28,33 @@ static png_file make_file(int n)
 static void every_truncation(void **state)
 {
     (void)state;
-    mr_decoder *decoder = new_decoder();
     for (int n = 0; n < 4; n++) {
-        png_file file = make_file(n);
+        picture_file file = make_file(n);
         mr_image whole, part;
         size_t end = png_find(&file, "IEND", 0);
         assert_true(png_reference_decode(file.bytes, file.nbytes, &whole));
         for (size_t cut = 1; cut < file.nbytes; cut++) {
-            uint8_t *copy = malloc(cut); // of exactly that size, so that sanitizers see a byte read too many
-            memcpy(copy, file.bytes, cut);
-            int result = mr_decoder_decode(decoder, copy, cut, NULL, &part);
+            picture_file copy = picture_copy(file.bytes, cut);
+            int result = mr_decoder_decode(decoder, copy.bytes, cut, NULL, &part);
             assert_int_equal(result, cut < 4 ? MR_EFORMAT : cut < end ? MR_ETRUNCATED : 0);
             if (cut >= 4 && cut < end)
-                assert_non_null(strstr(mr_decoder_detail(decoder), "truncated PNG: "));
+                assert_contains(mr_decoder_detail(decoder), "truncated PNG: ");
             if (cut >= end) { // the pixels are all there; a missing IEND is worth a warning
                 assert_int_equal(mr_decoder_warnings(decoder), 1);
-                assert_true(images_equal(&part, &whole));
+                assert_true(picture_same(&part, &whole));
             }
-            free(copy);
+            free(copy.bytes);
         }
         mr_image_fini(&whole, NULL);
-        png_file_fini(&file);
+        free(file.bytes);
     }
-    mr_decoder_free(decoder);
-}
-
-static bool row_is_zero(const mr_image *image, uint32_t y)
-{
-    const uint8_t *row = (const uint8_t *)image->pixels + (ptrdiff_t)y * image->stride;
-    for (size_t i = 0; i < mr_image_row_nbytes(image); i++)
-        if (row[i] != 0)
-            return false;
-    return true;
-}
-
-static uint32_t equal_rows(const mr_image *a, const mr_image *b)
-{
-    uint32_t y = 0;
-    while (y < a->height && memcmp((uint8_t *)a->pixels + (ptrdiff_t)y * a->stride,
-                                   (uint8_t *)b->pixels + (ptrdiff_t)y * b->stride, mr_image_row_nbytes(a)) == 0)
-        y++;
-    return y;
 }
 
 static void truncated_image_data_is_accepted_on_request(void **state)
 {
     (void)state;
-    mr_decoder *decoder = new_decoder();
     mr_decode_hints hints = {.struct_size = sizeof hints, .accept_damaged = true};
-    png_file file =
+    picture_file file =
         png_make(&(png_spec){.width = 40, .height = 50, .bit_depth = 8, .color_type = 2, .idat_nbytes = 500});
     mr_image whole, part;
     uint32_t most = 0;
@@ -93,25 +64,22 @@ static void truncated_image_data_is_accepted_on_request(void **state)
         assert_int_equal(mr_decoder_decode(decoder, file.bytes, cut, &hints, &part), 0);
         assert_true(mr_decoder_warnings(decoder) >= 1);
         assert_string_equal(mr_decoder_detail(decoder), "");
-        uint32_t rows = equal_rows(&part, &whole);
+        uint32_t rows = picture_same_rows(&part, &whole);
         assert_true(rows >= most); // more of the file never gives less of the image
         most = rows;
-        for (uint32_t y = rows + 1; y < part.height; y++)
-            assert_true(row_is_zero(&part, y));
+        assert_true(picture_is_zero_from(&part, rows + 1));
     }
     assert_int_equal(most, 50);
     mr_image_fini(&whole, NULL);
-    png_file_fini(&file);
-    mr_decoder_free(decoder);
+    free(file.bytes);
 }
 
 /* The checksums catch every changed byte, unless no pixel depends on it: then there is a warning. */
 static void every_changed_byte_is_seen(void **state)
 {
     (void)state;
-    mr_decoder *decoder = new_decoder();
     for (int n = 0; n < 4; n++) {
-        png_file file = make_file(n);
+        picture_file file = make_file(n);
         mr_image whole, part;
         assert_true(png_reference_decode(file.bytes, file.nbytes, &whole));
         for (size_t i = 0; i < file.nbytes; i++)
@@ -122,13 +90,12 @@ static void every_changed_byte_is_seen(void **state)
                     fail_msg("file %d: bit %d of byte %zu was changed unseen", n, bit, i);
                 // A tRNS that is ignored leaves its channel out; whatever else is passed over changes no pixel.
                 if (result == 0 && part.channels == whole.channels)
-                    assert_true(images_equal(&part, &whole));
+                    assert_true(picture_same(&part, &whole));
                 file.bytes[i] ^= (uint8_t)(1 << bit);
             }
         mr_image_fini(&whole, NULL);
-        png_file_fini(&file);
+        free(file.bytes);
     }
-    mr_decoder_free(decoder);
 }
 
 /*
@@ -139,13 +106,12 @@ static void every_changed_byte_is_seen(void **state)
 static void changed_bytes_with_right_checksums(void **state)
 {
     (void)state;
-    mr_decoder *decoder = new_decoder();
     size_t both = 0, adler = 0;
     for (int n = 0; n < 4; n++) {
-        png_file file = make_file(n);
+        picture_file file = make_file(n);
         for (size_t i = 8; i < file.nbytes; i++)
             for (int v = 0; v < 3; v++) {
-                png_file changed = {0};
+                picture_file changed = {0};
                 mr_image ours, theirs;
                 png_append(&changed, file.bytes, file.nbytes);
                 changed.bytes[i] = v == 0 ? changed.bytes[i] ^ 1 : v == 1 ? changed.bytes[i] + 17 : 0xff;
@@ -153,7 +119,7 @@ static void changed_bytes_with_right_checksums(void **state)
                 int result = mr_decoder_decode(decoder, changed.bytes, changed.nbytes, NULL, &ours);
                 bool taken = png_reference_decode(changed.bytes, changed.nbytes, &theirs);
                 bool too_much = result == 0 && mr_decoder_warnings(decoder) != 0;
-                if (result == 0 && (taken ? !images_equal(&ours, &theirs) : !too_much))
+                if (result == 0 && (taken ? !picture_same(&ours, &theirs) : !too_much))
                     fail_msg("file %d, byte %zu, change %d: libpng %s", n, i, v,
                              taken ? "has other pixels" : "refuses");
                 if (result != 0 && taken && strstr(mr_decoder_detail(decoder), "cannot be decompressed") == NULL)
@@ -163,12 +129,11 @@ static void changed_bytes_with_right_checksums(void **state)
                 adler += result != 0 && taken;
                 if (taken)
                     mr_image_fini(&theirs, NULL);
-                png_file_fini(&changed);
+                free(changed.bytes);
             }
-        png_file_fini(&file);
+        free(file.bytes);
     }
     assert_true(both > 0 && adler > 0);
-    mr_decoder_free(decoder);
 }
 
 /* The pieces of a file of 2 x 2 pixels, each with a letter. "rows" stands for an IDAT of compressed rows. */
@@ -196,7 +161,7 @@ static const struct piece {
     {'E', "IEND", "", 0},
 };
 
-static void append_piece(png_file *file, char letter)
+static void append_piece(picture_file *file, char letter)
 {
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
         const struct piece *p = &pieces[i];
@@ -208,10 +173,10 @@ static void append_piece(png_file *file, char letter)
 }
 
 /* Puts a file together; besides the pieces there are h and p, the headers of a gray and of a palette image. */
-static png_file assemble(const char *plan)
+static picture_file assemble(const char *plan)
 {
     static const uint8_t many[3 * 257];
-    png_file file = {0};
+    picture_file file = {0};
     for (const char *p = plan; *p != '\0'; p++) {
         if (*p == 'h' || *p == 'p')
             png_begin(&file, 2, 2, 8, *p == 'h' ? 0 : 3, 0);
@@ -285,10 +250,9 @@ static const struct oddity {
 static void oddities_have_their_words(void **state)
 {
     (void)state;
-    mr_decoder *decoder = new_decoder();
     for (size_t i = 0; i < sizeof oddities / sizeof *oddities; i++) {
         const struct oddity *o = &oddities[i];
-        png_file file = assemble(o->plan);
+        picture_file file = assemble(o->plan);
         mr_image ours, theirs;
         int result = mr_decoder_decode(decoder, file.bytes, file.nbytes, NULL, &ours);
         const char *detail = mr_decoder_detail(decoder);
@@ -297,25 +261,22 @@ static void oddities_have_their_words(void **state)
         if (result == 0 && mr_decoder_warnings(decoder) != o->warnings)
             fail_msg("%s: %u warnings, not %u", o->plan, mr_decoder_warnings(decoder), o->warnings);
         bool taken = png_reference_decode(file.bytes, file.nbytes, &theirs);
-        if (taken != (result == 0) || (taken && !images_equal(&ours, &theirs)))
+        if (taken != (result == 0) || (taken && !picture_same(&ours, &theirs)))
             fail_msg("%s: libpng %s", o->plan, taken ? "takes it, with other pixels or alone" : "refuses");
         if (taken)
             mr_image_fini(&theirs, NULL);
-        png_file_fini(&file);
+        free(file.bytes);
     }
-    mr_decoder_free(decoder);
 }
 
-static void expect_as_libpng(const png_file *file, uint32_t warnings)
+static void expect_as_libpng(const picture_file *file, uint32_t warnings)
 {
-    mr_decoder *decoder = new_decoder();
     mr_image ours, theirs;
     assert_int_equal(mr_decoder_decode(decoder, file->bytes, file->nbytes, NULL, &ours), 0);
     assert_int_equal(mr_decoder_warnings(decoder), warnings);
     assert_true(png_reference_decode(file->bytes, file->nbytes, &theirs));
-    assert_true(images_equal(&ours, &theirs));
+    assert_true(picture_same(&ours, &theirs));
     mr_image_fini(&theirs, NULL);
-    mr_decoder_free(decoder);
 }
 
 /* A palette of more than 2^depth colours counts for 2^depth; of a transparent gray, the bits that the depth has. */
@@ -323,23 +284,23 @@ static void what_is_beyond_the_depth_is_cut(void **state)
 {
     (void)state;
     for (size_t alphas = 1; alphas <= 3; alphas++) {
-        png_file file = {0};
+        picture_file file = {0};
         png_begin(&file, 8, 1, 1, 3, 0);
         png_append_chunk(&file, "PLTE", "abcdefghi", 9);
         png_append_chunk(&file, "tRNS", "xyz", alphas);
         png_append_rows(&file, "\0\x5a", 2);
         png_append_chunk(&file, "IEND", "", 0);
         expect_as_libpng(&file, alphas == 3);
-        png_file_fini(&file);
+        free(file.bytes);
     }
     for (uint8_t depth = 1; depth <= 8; depth *= 2) {
-        png_file file = {0};
+        picture_file file = {0};
         png_begin(&file, 1, 2, depth, 0, 0);
         png_append_chunk(&file, "tRNS", "\xff\xff", 2);
         png_append_rows(&file, "\0\xff\0\x0f", 4);
         png_append_chunk(&file, "IEND", "", 0);
         expect_as_libpng(&file, 0);
-        png_file_fini(&file);
+        free(file.bytes);
     }
 }
 
@@ -351,55 +312,46 @@ static void damage_is_accepted_on_request(void **state)
         const char *plan;
         uint8_t pixels[4];
     } cases[] = {{"hdxE", {1, 0, 0, 1}}, {"hsE", {1, 0, 0, 0}}, {"hfE", {1, 0, 0, 1}}, {"hgE", {0}}, {"heE", {0}}};
-    mr_decoder *decoder = new_decoder();
     mr_decode_hints hints = {.struct_size = sizeof hints, .accept_damaged = true};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        png_file file = assemble(cases[i].plan);
+        picture_file file = assemble(cases[i].plan);
         mr_image image;
         assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, &hints, &image), 0);
         assert_int_equal(mr_decoder_warnings(decoder), 1);
         assert_memory_equal(image.pixels, cases[i].pixels, 4);
-        png_file_fini(&file);
+        free(file.bytes);
     }
     // Before the image data there is nothing to give.
-    png_file file = assemble("hxdE");
-    mr_image image;
-    assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, &hints, &image), MR_ECORRUPT);
-    png_file_fini(&file);
-    mr_decoder_free(decoder);
+    picture_file file = assemble("hxdE");
+    check_refused(&file, &hints, MR_ECORRUPT, "the checksum of chunk IHDR");
+    free(file.bytes);
 }
 
 static void wrong_adler_is_refused_or_accepted(void **state)
 {
     (void)state;
-    mr_decoder *decoder = new_decoder();
     mr_decode_hints hints = {.struct_size = sizeof hints, .accept_damaged = true};
     mr_image image;
-    png_file file = assemble("hdE");
+    picture_file file = assemble("hdE");
     file.bytes[png_find(&file, "IEND", 0) - 5] ^= 1; // the last byte of the data, before its checksum
     png_fix_checksums(&file);
-    assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, NULL, &image), MR_ECORRUPT);
-    assert_non_null(strstr(mr_decoder_detail(decoder), "incorrect data check"));
+    check_refused(&file, NULL, MR_ECORRUPT, "incorrect data check");
     assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, &hints, &image), 0);
     assert_memory_equal(image.pixels, "\1\0\0\1", 4);
-    png_file_fini(&file);
-    mr_decoder_free(decoder);
+    free(file.bytes);
 }
 
 static int decode_header(const mr_limits *limits, uint32_t width, uint32_t height, char detail[256])
 {
-    png_file file = {0};
-    mr_decoder *decoder;
-    mr_image image;
-    mr_decoder_options options = {.struct_size = sizeof options, .limits = limits};
+    picture_file file = {0};
     png_begin(&file, width, height, 8, 2, 0);
     png_append_rows(&file, "\0\1\2\3", 4);
     png_append_chunk(&file, "IEND", "", 0);
-    assert_int_equal(mr_decoder_new(&options, &decoder), 0);
-    int result = mr_decoder_decode(decoder, file.bytes, file.nbytes, NULL, &image);
-    snprintf(detail, 256, "%s", mr_decoder_detail(decoder));
-    mr_decoder_free(decoder);
-    png_file_fini(&file);
+    mr_decoder *own = handles_decoder(NULL, limits);
+    int result = picture_try(own, file.bytes, file.nbytes, NULL);
+    snprintf(detail, 256, "%s", mr_decoder_detail(own));
+    mr_decoder_free(own);
+    free(file.bytes);
     return result;
 }
 
@@ -410,11 +362,11 @@ static void large_headers_cost_an_error(void **state)
     mr_limits none = {sizeof none, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
     mr_limits little = {.struct_size = sizeof little, .memory_nbytes = 4096};
     assert_int_equal(decode_header(NULL, 100000, 100000, detail), MR_ELIMIT);
-    assert_non_null(strstr(detail, "limits.pixels"));
+    assert_contains(detail, "limits.pixels");
     assert_int_equal(decode_header(NULL, 16384, 16384, detail), MR_ETRUNCATED);
-    assert_non_null(strstr(detail, "cannot hold 16384 x 16384 pixels"));
+    assert_contains(detail, "cannot hold 16384 x 16384 pixels");
     assert_int_equal(decode_header(&little, 60, 60, detail), MR_ELIMIT);
-    assert_non_null(strstr(detail, "limits.memory_nbytes"));
+    assert_contains(detail, "limits.memory_nbytes");
     assert_int_not_equal(decode_header(&none, INT32_MAX, INT32_MAX, detail), 0);
     assert_int_equal(decode_header(NULL, 0, 5, detail), MR_ECORRUPT);
     assert_int_equal(decode_header(NULL, 5, 0x80000000u, detail), MR_ECORRUPT);
@@ -425,12 +377,11 @@ static void large_headers_cost_an_error(void **state)
 static void header_fields(void **state)
 {
     (void)state;
-    mr_decoder *decoder = new_decoder();
     size_t good = 0;
     for (unsigned field = 8; field < 13; field++)
         for (unsigned type = 0; type < 8; type++)
             for (unsigned value = 0; value < 256; value++) {
-                png_file file = {0};
+                picture_file file = {0};
                 mr_info info = {.struct_size = sizeof info};
                 png_begin(&file, 1, 1, 8, (uint8_t)type, 0);
                 file.bytes[16 + field] = (uint8_t)value;
@@ -444,10 +395,9 @@ static void header_fields(void **state)
                     mr_image_fini(&theirs, NULL);
                 assert_int_equal(result, taken ? 0 : MR_ECORRUPT);
                 good += taken;
-                png_file_fini(&file);
+                free(file.bytes);
             }
     assert_true(good > 15);
-    mr_decoder_free(decoder);
 }
 
 int main(void)
@@ -464,5 +414,5 @@ int main(void)
         cmocka_unit_test(large_headers_cost_an_error),
         cmocka_unit_test(header_fields),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, handles_setup, handles_teardown);
 }

@@ -2,27 +2,21 @@
 /* PNG encoding: what goes in comes out, of our decoder and of libpng. */
 #include "test.h"
 
+#include "check.h"
 #include "png_reference.h"
 
-#include <millrace/millrace.h>
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t next_random(uint32_t *seed)
-{
-    *seed = *seed * 1664525u + 1013904223u;
-    return *seed >> 8;
-}
-
 /* Gradients, edges and noise, so that every filter is the best one somewhere. */
-static mr_image make_image(uint32_t width, uint32_t height, uint32_t channels, uint32_t depth, uint32_t seed)
+static mr_image make_image(uint32_t width, uint32_t height, uint32_t channels, uint32_t depth, uint64_t seed)
 {
     mr_image image;
     assert_int_equal(mr_image_init(&image, width, height, channels, depth, NULL), 0);
     for (uint32_t y = 0; y < height; y++) {
         uint8_t *row = (uint8_t *)image.pixels + (ptrdiff_t)y * image.stride;
         for (size_t i = 0; i < mr_image_row_nbytes(&image); i++)
-            row[i] = (uint8_t)(y % 3 == 0 ? next_random(&seed) : y % 3 == 1 ? i * 2 + y : i / 7 * 40);
+            row[i] = (uint8_t)(y % 3 == 0 ? picture_random(&seed) : y % 3 == 1 ? i * 2 + y : i / 7 * 40);
     }
     return image;
 }
@@ -32,86 +26,58 @@ static mr_encode_options png_options(uint32_t effort)
     return (mr_encode_options){.struct_size = sizeof(mr_encode_options), .form = MR_FORM_PNG, .effort = effort};
 }
 
-static void expect_round_trip(mr_encoder *encoder, mr_decoder *decoder, const mr_image *image, uint32_t effort)
+static void expect_round_trip(const mr_image *image, uint32_t effort)
 {
     mr_encode_options options = png_options(effort);
-    const void *bytes;
-    size_t nbytes;
+    picture_file file = picture_encode_with(encoder, image, &options);
     mr_image ours, theirs;
-    assert_int_equal(mr_encoder_encode(encoder, image, &options, &bytes, &nbytes), 0);
-    assert_int_equal(mr_decoder_decode(decoder, bytes, nbytes, NULL, &ours), 0);
+    assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, NULL, &ours), 0);
     assert_int_equal(mr_decoder_warnings(decoder), 0);
-    assert_true(images_equal(&ours, image));
-    assert_true(png_reference_decode(bytes, nbytes, &theirs));
-    assert_true(images_equal(&theirs, image));
+    assert_true(picture_same(&ours, image));
+    assert_true(png_reference_decode(file.bytes, file.nbytes, &theirs));
+    assert_true(picture_same(&theirs, image));
     mr_image_fini(&theirs, NULL);
-}
-
-typedef struct both {
-    mr_encoder *encoder;
-    mr_decoder *decoder;
-} both;
-
-static both both_new(void)
-{
-    both b;
-    assert_int_equal(mr_encoder_new(NULL, &b.encoder), 0);
-    assert_int_equal(mr_decoder_new(NULL, &b.decoder), 0);
-    return b;
-}
-
-static void both_free(both *b)
-{
-    mr_encoder_free(b->encoder);
-    mr_decoder_free(b->decoder);
+    free(file.bytes);
 }
 
 static void round_trips(void **state)
 {
     (void)state;
-    both b = both_new();
     for (uint32_t channels = 1; channels <= 4; channels++)
         for (uint32_t depth = 8; depth <= 16; depth += 8)
             for (uint32_t n = 0; n < 30; n++) {
                 mr_image image = make_image(n * 5 % 71 + 1, n + 1, channels, depth, n);
-                expect_round_trip(b.encoder, b.decoder, &image, n % 10);
+                expect_round_trip(&image, n % 10);
                 mr_image below = mr_image_upside_down(&image);
-                expect_round_trip(b.encoder, b.decoder, &below, 1);
+                expect_round_trip(&below, 1);
                 mr_image_fini(&image, NULL);
             }
-    both_free(&b);
 }
 
 static void same_image_same_bytes(void **state)
 {
     (void)state;
-    both a = both_new();
     mr_image image = make_image(83, 41, 3, 8, 5);
     for (uint32_t effort = 1; effort <= 9; effort++) {
         mr_encode_options options = png_options(effort);
-        const void *bytes;
-        size_t nbytes, again;
-        assert_int_equal(mr_encoder_encode(a.encoder, &image, &options, &bytes, &nbytes), 0);
-        uint8_t *copy = malloc(nbytes);
-        memcpy(copy, bytes, nbytes);
+        picture_file usual = picture_encode_with(encoder, &image, &options);
         setenv("MILLRACE_CPU", "portable", 1);
-        both c = both_new();
+        mr_encoder *portable = handles_encoder(NULL, NULL);
         unsetenv("MILLRACE_CPU");
-        assert_int_equal(mr_encoder_encode(c.encoder, &image, &options, &bytes, &again), 0);
-        assert_int_equal(again, nbytes);
-        assert_memory_equal(bytes, copy, nbytes);
-        both_free(&c);
-        free(copy);
+        picture_file same = picture_encode_with(portable, &image, &options);
+        assert_int_equal(same.nbytes, usual.nbytes);
+        assert_memory_equal(same.bytes, usual.bytes, usual.nbytes);
+        mr_encoder_free(portable);
+        free(usual.bytes);
+        free(same.bytes);
     }
     mr_image_fini(&image, NULL);
-    both_free(&a);
 }
 
 /* A gradient is almost nothing once it is predicted: upward, and downward too, where the differences are negative. */
 static void filters_are_chosen_by_row(void **state)
 {
     (void)state;
-    both b = both_new();
     mr_image image;
     assert_int_equal(mr_image_init(&image, 64, 64, 3, 8, NULL), 0);
     uint8_t *pixels = image.pixels;
@@ -121,19 +87,16 @@ static void filters_are_chosen_by_row(void **state)
             pixels[i] = (uint8_t)(down ? 255 - v : v);
         }
         mr_encode_options options = png_options(6);
-        const void *bytes;
-        size_t nbytes;
-        assert_int_equal(mr_encoder_encode(b.encoder, &image, &options, &bytes, &nbytes), 0);
-        assert_true(nbytes < 600);
+        picture_file file = picture_encode_with(encoder, &image, &options);
+        assert_true(file.nbytes < 600);
+        free(file.bytes);
     }
     mr_image_fini(&image, NULL);
-    both_free(&b);
 }
 
 static void metadata_comes_back(void **state)
 {
     (void)state;
-    both b = both_new();
     uint8_t profile[3000] = {0, 0, 3000 >> 8, 3000 & 255};
     for (size_t i = 4; i < sizeof profile; i++)
         profile[i] = (uint8_t)(i * i >> 3);
@@ -143,21 +106,13 @@ static void metadata_comes_back(void **state)
         options.orientation = orientation;
         options.icc = profile;
         options.icc_nbytes = sizeof profile;
-        const void *bytes, *icc;
-        size_t nbytes, icc_nbytes;
-        mr_info info = {.struct_size = sizeof info};
-        assert_int_equal(mr_encoder_encode(b.encoder, &image, &options, &bytes, &nbytes), 0);
-        assert_int_equal(mr_decoder_info(b.decoder, bytes, nbytes, &info), 0);
-        assert_int_equal(info.orientation, orientation);
-        assert_true(info.has_icc);
-        assert_int_equal(mr_decoder_icc(b.decoder, bytes, nbytes, &icc, &icc_nbytes), 0);
-        assert_int_equal(icc_nbytes, sizeof profile);
-        assert_memory_equal(icc, profile, sizeof profile);
-        assert_int_equal(mr_decoder_decode(b.decoder, bytes, nbytes, NULL, &out), 0);
-        assert_int_equal(mr_decoder_warnings(b.decoder), 0);
+        picture_file file = picture_encode_with(encoder, &image, &options);
+        check_metadata(&file, orientation, profile, sizeof profile);
+        assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, NULL, &out), 0);
+        assert_int_equal(mr_decoder_warnings(decoder), 0);
+        free(file.bytes);
     }
     mr_image_fini(&image, NULL);
-    both_free(&b);
 }
 
 static void broken_profiles_are_errors_of_the_profile_alone(void **state)
@@ -167,9 +122,8 @@ static void broken_profiles_are_errors_of_the_profile_alone(void **state)
         const char *bytes;
         size_t nbytes;
     } broken[] = {{"", 0}, {"name", 4}, {"name\0", 5}, {"name\0\1xx", 8}, {"name\0\0garbage", 13}};
-    both b = both_new();
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
-        png_file file = {0};
+        picture_file file = {0};
         const void *icc;
         size_t nbytes;
         mr_image image;
@@ -177,27 +131,21 @@ static void broken_profiles_are_errors_of_the_profile_alone(void **state)
         png_append_chunk(&file, "iCCP", broken[i].bytes, broken[i].nbytes);
         png_append_rows(&file, "\0\1\2\0\3\4", 6);
         png_append_chunk(&file, "IEND", "", 0);
-        assert_int_equal(mr_decoder_icc(b.decoder, file.bytes, file.nbytes, &icc, &nbytes), MR_ECORRUPT);
-        assert_non_null(strstr(mr_decoder_detail(b.decoder), "chunk iCCP at byte 33"));
-        assert_int_equal(mr_decoder_decode(b.decoder, file.bytes, file.nbytes, NULL, &image), 0);
-        png_file_fini(&file);
+        assert_int_equal(mr_decoder_icc(decoder, file.bytes, file.nbytes, &icc, &nbytes), MR_ECORRUPT);
+        assert_contains(mr_decoder_detail(decoder), "chunk iCCP at byte 33");
+        assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, NULL, &image), 0);
+        free(file.bytes);
     }
-    both_free(&b);
 }
 
 static void interlaced_is_not_written(void **state)
 {
     (void)state;
-    both b = both_new();
     mr_image image = make_image(3, 3, 1, 8, 0);
     mr_encode_options options = png_options(0);
-    const void *bytes = NULL;
-    size_t nbytes;
     options.progressive = true;
-    assert_int_equal(mr_encoder_encode(b.encoder, &image, &options, &bytes, &nbytes), MR_EUNSUPPORTED);
-    assert_non_null(strstr(mr_encoder_detail(b.encoder), "interlaced"));
+    check_not_encoded(encoder, &image, &options, MR_EUNSUPPORTED, "interlaced");
     mr_image_fini(&image, NULL);
-    both_free(&b);
 }
 
 int main(void)
@@ -210,5 +158,5 @@ int main(void)
         cmocka_unit_test(broken_profiles_are_errors_of_the_profile_alone),
         cmocka_unit_test(interlaced_is_not_written),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, handles_setup, handles_teardown);
 }

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/bytes.h"
-#include "picture.h"
+#include "check.h"
 #include "webp_file.h"
 
 #include <stdlib.h>
@@ -12,22 +12,13 @@
 
 static const mr_decode_hints accept_damage = {.struct_size = sizeof accept_damage, .accept_damaged = true};
 
-static mr_decoder *decoder;
-
 /* A changed size is not worth the memory it asks for. */
-static int make_decoder(void **state)
+static int setup(void **state)
 {
-    (void)state;
-    mr_limits limits = {.struct_size = sizeof limits, .pixels = 20000};
-    mr_decoder_options options = {.struct_size = sizeof options, .limits = &limits};
-    return mr_decoder_new(&options, &decoder);
-}
-
-static int free_decoder(void **state)
-{
-    (void)state;
+    int result = handles_setup(state);
     mr_decoder_free(decoder);
-    return 0;
+    decoder = handles_decoder(NULL, &(mr_limits){.pixels = 20000});
+    return result;
 }
 
 /* Kinds of files: lossy, lossy with alpha, lossless, lossless with metadata, an animation. */
@@ -94,15 +85,13 @@ static void details_name_the_byte(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         picture_file file = make_file(0, 13, 9);
         file.bytes[cases[i].at] = cases[i].value;
-        assert_int_equal(picture_try(decoder, file.bytes, file.nbytes, NULL), cases[i].expected);
-        if (strstr(mr_decoder_detail(decoder), cases[i].word) == NULL)
-            fail_msg("'%s' is not in '%s'", cases[i].word, mr_decoder_detail(decoder));
+        check_refused(&file, NULL, cases[i].expected, cases[i].word);
         free(file.bytes);
     }
     picture_file file = make_file(0, 130, 90);
     uint32_t end = 4000;
     assert_int_equal(picture_try(decoder, file.bytes, end, NULL), MR_ETRUNCATED);
-    assert_non_null(strstr(mr_decoder_detail(decoder), "the data at byte 4000"));
+    assert_contains(mr_decoder_detail(decoder), "the data at byte 4000");
     // The container is whole, but says itself that it ends early.
     mr__store_le32(file.bytes + 4, end - 8);
     mr__store_le32(file.bytes + 16, end - 20);
@@ -161,19 +150,11 @@ static void every_changed_byte_of_an_animation_is_survived(void **state)
     free(file.bytes);
 }
 
-/* How many rows from the top are those of `whole`; below them all must be zero. */
-static uint32_t count_rows(const mr_image *whole, const mr_image *out)
+static void check_damaged_part(const picture_file *file, uint64_t *seed)
 {
-    uint32_t y = 0;
-    size_t nbytes = mr_image_row_nbytes(whole);
-    uint8_t *zero = calloc(1, nbytes);
-    while (y < whole->height &&
-           memcmp((uint8_t *)whole->pixels + y * nbytes, (uint8_t *)out->pixels + y * nbytes, nbytes) == 0)
-        y++;
-    for (uint32_t below = y; below < whole->height; below++)
-        assert_memory_equal((uint8_t *)out->pixels + below * nbytes, zero, nbytes);
-    free(zero);
-    return y;
+    mr_image kept = picture_decode(file->bytes, file->nbytes, &accept_damage);
+    check_region(file, accept_damage, picture_random_rect(seed, kept.width, kept.height), &kept, "damaged");
+    mr_image_fini(&kept, NULL);
 }
 
 /* With accept_damaged a cut file gives the rows it still has, more with more data, and a part is cut of that. */
@@ -195,17 +176,11 @@ static void accepted_damage_gives_the_rows_there_are(void **state)
                 continue;
             }
             assert_int_equal(mr_decoder_warnings(decoder), 1);
-            uint32_t now = count_rows(&whole, &out);
+            uint32_t now = picture_same_rows(&whole, &out);
+            assert_true(picture_is_zero_from(&out, now));
             assert_true(now >= rows);
             rows = now;
-            mr_decode_hints hints = accept_damage;
-            mr_image kept = picture_decode(cut.bytes, nbytes, &accept_damage), view;
-            hints.region = picture_random_rect(&seed, kept.width, kept.height);
-            mr_image part = picture_decode(cut.bytes, nbytes, &hints);
-            assert_int_equal(mr_image_crop(&kept, hints.region, &view), 0);
-            picture_assert_same(&view, &part);
-            mr_image_fini(&part, NULL);
-            mr_image_fini(&kept, NULL);
+            check_damaged_part(&cut, &seed);
             free(cut.bytes);
         }
         assert_true(rows > whole.height / 2);
@@ -227,16 +202,9 @@ static void parts_of_accepted_damage_are_the_crop(void **state)
         uint64_t seed = i;
         for (int k = 0; k < 40; k++)
             file.bytes[file.nbytes / 4 + picture_random_below(&seed, (uint32_t)file.nbytes * 3 / 4)] ^= 0x5a;
-        mr_decode_hints hints = accept_damage;
-        if (picture_try(decoder, file.bytes, file.nbytes, &hints) == 0) {
+        if (picture_try(decoder, file.bytes, file.nbytes, &accept_damage) == 0) {
             damaged += mr_decoder_warnings(decoder) != 0;
-            mr_image kept = picture_decode(file.bytes, file.nbytes, &hints), view;
-            hints.region = picture_random_rect(&seed, kept.width, kept.height);
-            mr_image part = picture_decode(file.bytes, file.nbytes, &hints);
-            assert_int_equal(mr_image_crop(&kept, hints.region, &view), 0);
-            picture_assert_same(&view, &part);
-            mr_image_fini(&part, NULL);
-            mr_image_fini(&kept, NULL);
+            check_damaged_part(&file, &seed);
         }
         free(file.bytes);
     }
@@ -265,8 +233,7 @@ static void a_torn_chunk_after_the_picture_is_a_warning(void **state)
     size_t at = file.nbytes - 26 - 4;
     assert_memory_equal(file.bytes + at - 4, "EXIF", 4);
     file.bytes[at + 1] = 1;
-    mr_info info = {.struct_size = sizeof info};
-    assert_int_equal(mr_decoder_info(decoder, file.bytes, file.nbytes, &info), 0);
+    mr_info info = info_of(&file);
     assert_int_equal(info.orientation, 1);
     assert_true(info.has_icc);
     assert_int_equal(mr_decoder_warnings(decoder), 1);
@@ -280,17 +247,13 @@ static void limits_hold_before_libwebp_is_asked(void **state)
     (void)state;
     picture_file file = make_file(2, 13, 9);
     mr__store_le32(file.bytes + 21, 0x3fff | 0x3fff << 14);
-    mr_limits limits = {.struct_size = sizeof limits, .pixels = 1000};
-    mr_decoder_options options = {.struct_size = sizeof options, .limits = &limits};
-    mr_decoder *strict;
-    assert_int_equal(mr_decoder_new(&options, &strict), 0);
+    mr_decoder *strict = handles_decoder(NULL, &(mr_limits){.pixels = 1000});
     assert_int_equal(picture_try(strict, file.bytes, file.nbytes, NULL), MR_ELIMIT);
     mr_decoder_free(strict);
-    limits = (mr_limits){.struct_size = sizeof limits, .memory_nbytes = UINT64_C(1100) << 20};
-    assert_int_equal(mr_decoder_new(&options, &strict), 0);
     // The pixels fit (805 MB), but not what libwebp would take besides.
+    strict = handles_decoder(NULL, &(mr_limits){.memory_nbytes = UINT64_C(1100) << 20});
     assert_int_equal(picture_try(strict, file.bytes, file.nbytes, NULL), MR_ELIMIT);
-    assert_non_null(strstr(mr_decoder_detail(strict), "memory"));
+    assert_contains(mr_decoder_detail(strict), "memory");
     mr_decoder_free(strict);
     free(file.bytes);
 }
@@ -308,5 +271,5 @@ int main(void)
         cmocka_unit_test(a_torn_chunk_after_the_picture_is_a_warning),
         cmocka_unit_test(limits_hold_before_libwebp_is_asked),
     };
-    return cmocka_run_group_tests(tests, make_decoder, free_decoder);
+    return cmocka_run_group_tests(tests, setup, handles_teardown);
 }
