@@ -20,6 +20,14 @@ uint32_t picture_random_below(uint64_t *state, uint32_t n)
     return (uint32_t)((uint64_t)picture_random(state) * n >> 32);
 }
 
+void picture_noise(uint8_t *bytes, size_t nbytes, uint32_t seed)
+{
+    for (size_t i = 0; i < nbytes; i++) {
+        seed = seed * 1664525 + 1013904223;
+        bytes[i] = (uint8_t)(seed >> 24);
+    }
+}
+
 mr_rect picture_random_rect(uint64_t *state, uint32_t width, uint32_t height)
 {
     mr_rect r = {picture_random_below(state, width), picture_random_below(state, height), 0, 0};

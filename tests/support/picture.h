@@ -12,6 +12,9 @@ uint32_t picture_random(uint64_t *state);
 /* A number from 0 to n - 1. */
 uint32_t picture_random_below(uint64_t *state, uint32_t n);
 
+/* Noise. Golden values depend on it: it is what Pillow was given. */
+void picture_noise(uint8_t *bytes, size_t nbytes, uint32_t seed);
+
 /* A made-up image: slopes, edges and some noise; alpha has transparent, opaque and half-way parts. mr_image_fini it. */
 mr_image picture_make(uint32_t width, uint32_t height, uint32_t channels, uint32_t depth, uint64_t seed);
 

@@ -139,9 +139,8 @@ static void what_is_charged_is_enough(void **state)
     (void)state;
     for (uint32_t i = 0; i < 8; i++) {
         limited l = {.image = picture_make(150, 110, i % 2 == 0 ? 3 : 4, 8, i)};
-        uint64_t seed = i;
-        for (size_t k = 0; i >= 4 && k < 150 * 110 * l.image.channels; k++) // noise is the worst
-            ((uint8_t *)l.image.pixels)[k] = (uint8_t)picture_random(&seed);
+        if (i >= 4) // noise is the worst
+            picture_noise(l.image.pixels, 150 * 110 * l.image.channels, i);
         l.options = (mr_encode_options){.struct_size = sizeof l.options, .form = MR_FORM_WEBP};
         l.options.lossless = i / 2 % 2 == 1;
         l.options.effort = i % 2 == 0 ? 9 : 6;

@@ -44,9 +44,7 @@ static void encoding(void **state)
                                          .icc = "profile",
                                          .icc_nbytes = 7};
     mr_image image = picture_make(300, 200, 3, 8, 1);
-    uint64_t random = 1;
-    for (size_t i = 0; i < 300 * 200 * 3; i++) // noise, so that the file is large
-        ((uint8_t *)image.pixels)[i] = (uint8_t)picture_random(&random);
+    picture_noise(image.pixels, 300 * 200 * 3, 1); // so that the file is large
     failing_run(failing_encode, &(failing_encoding){&image, options, 2});
     mr_image_fini(&image, NULL);
 }
