@@ -61,7 +61,7 @@ completes 'generate' millrace help g
 completes 'b.png' millrace convert -q 90 b
 completes '' millrace nonsense ''
 # Through readline, on a terminal: the Tab key makes a whole word of half a one.
-if command -v script >/dev/null 2>&1; then
+if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
     {
         echo 'PS1= ; millrace() { printf "[%s]" "$@"; echo; }; . ./completion.bash'
         printf 'millrace conv\t--qual\t7\n'

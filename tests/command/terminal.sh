@@ -3,8 +3,8 @@
 # What a terminal gets: colours, a progress line, and neither when it is dumb.
 . "$(dirname "$0")/common"
 
-if ! command -v script >/dev/null 2>&1; then
-    echo "skipped: no command 'script' to make a terminal with"
+if ! script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+    echo "skipped: no terminal to be had: no command 'script', or no /dev/ptmx"
     exit 77
 fi
 escape=$(printf '\033')
