@@ -119,11 +119,6 @@ void picture_compare(const mr_image *got, const mr_image *wanted, const char *wh
     fail_msg("%s: the pixel at %u, %u is another", what, x, y);
 }
 
-void picture_assert_same(const mr_image *a, const mr_image *b)
-{
-    picture_compare(a, b, "the image");
-}
-
 picture_file picture_copy(const void *bytes, size_t nbytes)
 {
     picture_file file = {malloc(nbytes != 0 ? nbytes : 1), nbytes};

@@ -35,7 +35,6 @@ bool picture_is_zero_from(const mr_image *image, uint32_t y);
 
 /* Fails the test, and says where, unless both are the same; `what` begins the sentence. */
 void picture_compare(const mr_image *got, const mr_image *wanted, const char *what);
-void picture_assert_same(const mr_image *a, const mr_image *b);
 
 /* Stored bytes of a test's own; free() them. */
 typedef struct picture_file {

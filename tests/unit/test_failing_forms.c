@@ -8,7 +8,6 @@
 #include "webp_file.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Encodes and decodes one image, all with the hooks; what comes back must be right. */
 typedef struct trip {

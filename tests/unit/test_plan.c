@@ -8,7 +8,6 @@
 
 #include <millrace/millrace.h>
 #include <stdio.h>
-#include <string.h>
 
 /* What codecs can be like: what they do by themselves. */
 static bool gives_reduced(const mr_info *info, uint32_t channels, uint32_t depth, uint32_t reduce)
