@@ -77,6 +77,12 @@ typedef struct mr__codec {
      */
     bool (*gives)(const mr_info *info, uint32_t channels, uint32_t depth, uint32_t reduce);
 
+    /*
+     * Whether the stored bytes can hold the image at all, told before any memory is taken for it. NULL: no telling.
+     * MR_ETRUNCATED with detail when they cannot. Not called where damage is accepted.
+     */
+    int (*holds)(mr__call *call, const mr_info *info);
+
     /* Decodes request->region into `to`, which has its size, any stride, and channels and depth the codec gives. */
     int (*decode)(mr__call *call, const mr__request *request, const mr_image *to);
 
