@@ -169,7 +169,10 @@ MR_API int mr_decoder_icc(mr_decoder *decoder, const void *bytes, size_t nbytes,
 /* What the last call failed of, for a person: "truncated JPEG: ..."; "" after a success. */
 MR_API const char *mr_decoder_detail(const mr_decoder *decoder);
 
-/* Warnings of the last call: harmless oddities, each also logged; and, with accept_damaged, the damage. */
+/*
+ * Warnings of the last call: harmless oddities and, with accept_damaged, the damage. The first 16 are logged too, and
+ * that there are more.
+ */
 MR_API uint32_t mr_decoder_warnings(const mr_decoder *decoder);
 
 /* Gives back the working memory that is kept between calls, and so what the decoder gave out. */

@@ -54,7 +54,10 @@ MR_API size_t mr_image_row_nbytes(const mr_image *image);
 /* The part of `image` inside `rect`, as a view. MR_EARGUMENT when it is empty or sticks out. */
 MR_API int mr_image_crop(const mr_image *image, mr_rect rect, mr_image *out);
 
-/* The same pixels bottom row first, as a view with the opposite stride. One that is not valid comes back as it is. */
+/*
+ * The same pixels bottom row first, as a view with the opposite stride. One that is not valid comes back as it is, and
+ * NULL as one that is all zero.
+ */
 MR_API mr_image mr_image_upside_down(const mr_image *image);
 
 /* Copies pixels between images of one shape (size, channels, depth) that do not overlap. */

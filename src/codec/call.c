@@ -3,13 +3,22 @@
 
 #include "base/log.h"
 
+/* A small file can be wrong in millions of places; whoever reads the log has seen enough by then. */
+enum { LOGGED_MAX = 16 };
+
 void mr__call_warn(mr__call *call, const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    mr__log_args(call->hooks, MR_LOG_WARNING, format, args);
-    va_end(args);
-    call->warnings++;
+    if (call->warnings < LOGGED_MAX) {
+        va_list args;
+        va_start(args, format);
+        mr__log_args(call->hooks, MR_LOG_WARNING, format, args);
+        va_end(args);
+    } else if (call->warnings == LOGGED_MAX) {
+        mr__log(call->hooks, MR_LOG_WARNING, "%s: more than %d warnings of one image; the others are not logged",
+                call->name, LOGGED_MAX);
+    }
+    if (call->warnings < UINT32_MAX)
+        call->warnings++;
 }
 
 static int fail_limit(mr__call *call)

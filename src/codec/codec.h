@@ -38,7 +38,7 @@ typedef struct mr__call {
 /* Fails the call: `return mr__call_fail(call, MR_ECORRUPT, "damaged PNG: ... at byte %zu", offset);` */
 #define mr__call_fail(call, ...) mr__fail((call)->detail, __VA_ARGS__)
 
-/* Counts a warning and logs it. */
+/* Counts a warning and logs it; of one call the first 16, and then a line that says there are more. */
 __attribute__((format(printf, 2, 3))) void mr__call_warn(mr__call *call, const char *format, ...);
 
 /* The way to working memory. MR_ELIMIT or MR_ENOMEM, with detail. */
