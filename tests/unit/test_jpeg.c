@@ -199,7 +199,7 @@ static void gray_is_luma_in_every_shape(void **state)
 {
     (void)state;
     static const uint32_t shapes[][2] = {{2, 8}, {1, 16}, {2, 16}};
-    plain_recipe r = {.width = 41, .height = 31, .space = PLAIN_YCBCR};
+    plain_recipe r = {.width = 41, .height = 31, .space = PLAIN_YCC};
     picture_file file = plain_encode(&r);
     mr_image y, want;
     mr_decode_hints h = {.struct_size = sizeof h, .channels = 1};
