@@ -15,12 +15,16 @@ int input_open(input *in, const char *path)
     struct stat status;
     in->nbytes = 0;
     in->ended = false;
+    in->regular = false;
     in->file_nbytes = 0;
     in->fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (in->fd < 0)
         return errno;
-    if (fstat(in->fd, &status) == 0 && S_ISREG(status.st_mode))
-        in->file_nbytes = (uint64_t)status.st_size;
+    if (fstat(in->fd, &status) != 0 || !S_ISREG(status.st_mode))
+        return 0;
+    off_t at = lseek(in->fd, 0, SEEK_CUR); /* somebody may have read from standard input already */
+    in->regular = true;
+    in->file_nbytes = at < status.st_size ? (uint64_t)(status.st_size - at) : 0;
     return 0;
 }
 
@@ -69,16 +73,6 @@ void input_close(input *in)
     if (in->fd > STDIN_FILENO)
         close(in->fd);
     in->fd = -1;
-}
-
-int input_read(input *in, const char *path, size_t limit)
-{
-    int result = input_open(in, path);
-    if (result != 0)
-        return result;
-    result = input_fill(in, limit < SIZE_MAX ? limit + 1 : limit);
-    input_close(in);
-    return result;
 }
 
 void input_fini(input *in)
