@@ -27,7 +27,7 @@ void opened_fini(opened *o)
     input_fini(&o->in);
 }
 
-static int fail_system(opened *o, int number)
+int opened_fail(opened *o, int number)
 {
     o->code = MR_EIO;
     snprintf(o->error, sizeof o->error, "%s", strerror(number));
@@ -56,7 +56,7 @@ static int fail_limit(opened *o)
 static int fill(opened *o, uint64_t nbytes)
 {
     int number = input_fill(&o->in, nbytes < SIZE_MAX ? (size_t)nbytes : SIZE_MAX);
-    return number != 0 ? fail_system(o, number) : 0;
+    return number != 0 ? opened_fail(o, number) : 0;
 }
 
 /* Opens a file and reads as much as tells whether to read on. */
@@ -64,7 +64,7 @@ static int begin(opened *o, const char *name)
 {
     int number = input_open(&o->in, name);
     if (number != 0)
-        return fail_system(o, number);
+        return opened_fail(o, number);
     int result = fill(o, PROBE_NBYTES);
     mr_info info;
     if (result == 0 && mr_form_probe(o->in.bytes, o->in.nbytes) == MR_FORM_NONE)

@@ -27,6 +27,9 @@ int opened_read(opened *o, const char *name);
 int opened_info(opened *o, mr_info *info);
 int opened_decode(opened *o, const settings *s, mr_image *image);
 
+/* Fails with an errno, as if reading had. */
+int opened_fail(opened *o, int number);
+
 /* Reads as much of a file as its header needs. */
 int opened_read_info(opened *o, const char *name, mr_info *info);
 
