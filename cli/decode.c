@@ -208,11 +208,26 @@ static int run_list(const settings *s, const file_list *list)
     return result;
 }
 
+/* Standard input cannot be read a second time. */
+static int check_stdin(const settings *s, char **paths, size_t count)
+{
+    size_t times = 0;
+    for (size_t i = 0; i < count; i++)
+        times += strcmp(paths[i], "-") == 0 ? s->repeat : 0;
+    if (times <= 1)
+        return EXIT_GOOD;
+    complain(NULL, "decode: '-' can be read only once%s", s->repeat > 1 ? ", so not with --repeat" : "");
+    return EXIT_USAGE;
+}
+
 static int run(const settings *s, char **paths, size_t count)
 {
     file_list list = {0};
     bool good = true;
-    int result = EXIT_BAD_INPUT;
+    int result = check_stdin(s, paths, count);
+    if (result != EXIT_GOOD)
+        return result;
+    result = EXIT_BAD_INPUT;
     for (size_t i = 0; i < count && good; i++)
         good = file_list_add(&list, paths[i]);
     if (good && list.count == 0)

@@ -77,6 +77,8 @@ static bool add_folder(file_list *list, const char *path, bool named, const abov
 static bool add(file_list *list, const char *path, bool named, const above *up)
 {
     struct stat status;
+    if (named && strcmp(path, "-") == 0)
+        return add_file(list, path, named, 0);
     if (stat(path, &status) != 0)
         return add_file(list, path, named, errno);
     if (!S_ISDIR(status.st_mode))

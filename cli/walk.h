@@ -21,8 +21,8 @@ typedef struct file_list {
 
 /*
  * Adds a file, or all files in a folder and its folders, sorted by the bytes of their names. Hidden entries and what is
- * neither file nor folder are passed over; links are followed, but never into a folder that is being walked. What
- * cannot be reached is in the list too, with its error. False when there is no memory.
+ * neither file nor folder are passed over; links are followed, but never into a folder that is being walked. "-" is
+ * standard input. What cannot be reached is in the list too, with its error. False when there is no memory.
  */
 bool file_list_add(file_list *list, const char *path);
 

@@ -7,8 +7,7 @@ picture a.ppm
 "$MILLRACE" convert a.ppm a.jpg || fail "convert"
 
 # What is no image is read no further than it takes to see that: the rest is left in the pipe.
-for command in info hash; do
-    # shellcheck disable=SC2086 # words
+for command in info hash decode; do
     head -c 1000000 /dev/zero | {
         "$MILLRACE" $command - >out 2>err
         cat >rest
