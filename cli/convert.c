@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,7 +24,8 @@ static const option options_convert[] = {
      .kind = OPTION_NUMBER,
      .offset = offsetof(settings, encode.quality),
      .argument = "N",
-     .help = "Quality of JPEG and lossy WebP, 1 (small) to 100 (good)",
+     .help = "Quality, 1 (small) to 100 (good)",
+     .forms = "jpeg webp",
      .initial = "90",
      .min = 1,
      .max = 100},
@@ -32,25 +34,29 @@ static const option options_convert[] = {
      .kind = OPTION_SUBSAMPLING,
      .offset = offsetof(settings, encode.subsampling),
      .argument = "RATIO",
-     .help = "How JPEG stores colour: 444 (all of it), 422, 420 (a quarter)",
+     .help = "How color is stored: 444 (all of it), 422, 440, 420 (a quarter of it), 411, 441 or 410",
+     .forms = "jpeg",
      .initial = "420",
-     .words = "444 422 420 440 411"},
+     .words = "444 422 440 420 411 441 410"},
     {.name = "progressive",
      .letter = 'p',
      .kind = OPTION_FLAG,
      .offset = offsetof(settings, encode.progressive),
-     .help = "Write a progressive JPEG"},
+     .help = "Write it progressive",
+     .forms = "jpeg"},
     {.name = "lossless",
      .letter = 'l',
      .kind = OPTION_FLAG,
      .offset = offsetof(settings, encode.lossless),
-     .help = "Write a lossless WebP"},
+     .help = "Lose nothing (of these only webp could)",
+     .forms = "webp png pnm raw"},
     {.name = "effort",
      .letter = 'e',
      .kind = OPTION_NUMBER,
      .offset = offsetof(settings, encode.effort),
      .argument = "N",
-     .help = "Effort of PNG and WebP to be small, 1 (fast) to 9 (small)",
+     .help = "Effort to be small, 1 (fast) to 9 (small)",
+     .forms = "png webp",
      .initial = "6",
      .min = 1,
      .max = 9},
@@ -98,10 +104,7 @@ __attribute__((format(printf, 2, 3))) static void lose(conversion *c, const char
 
 static mr_form form_of(const settings *s, const char *name)
 {
-    const char *dot = strrchr(name, '.'), *slash = strrchr(name, '/');
-    if (s->encode.form != MR_FORM_NONE)
-        return s->encode.form;
-    return dot != NULL && (slash == NULL || dot > slash) ? mr_form_from_name(dot + 1) : MR_FORM_NONE;
+    return s->encode.form != MR_FORM_NONE ? s->encode.form : mr_form_from_name(ending_of(name));
 }
 
 /* Whether a profile is for pixels like these: bytes 16 to 19 of it name its colour space. */
@@ -159,6 +162,18 @@ static int encode_as_possible(conversion *c, const mr_image *image, const void *
     return result;
 }
 
+/* Endings like ppm promise one kind of PNM each, and pnm each of them but pam; the channels decide which it is. */
+static void tell_kind(conversion *c, const mr_image *stored)
+{
+    const char *ending = ending_of(c->to);
+    const char *kind = stored->channels == 1 ? "pgm" : stored->channels == 3 ? "ppm" : "pam";
+    if (c->encode.form != MR_FORM_PNM || ending == NULL || mr_form_from_name(ending) != MR_FORM_PNM ||
+        strcasecmp(ending, kind) == 0 || (strcasecmp(ending, "pnm") == 0 && stored->channels % 2 == 1))
+        return;
+    lose(c, "OUT is called .%s, but is written as %s for its %u channel%s", ending, kind, stored->channels,
+         stored->channels == 1 ? "" : "s");
+}
+
 /* What IN has and OUT has not, by reading OUT's header back. */
 static void tell_losses(conversion *c, mr_decoder *decoder, const mr_image *image, const void *bytes, size_t nbytes)
 {
@@ -169,6 +184,7 @@ static void tell_losses(conversion *c, mr_decoder *decoder, const mr_image *imag
         lose(c, "%s has no alpha channel here: it is dropped", name);
     if (image->depth > stored->depth)
         lose(c, "%s has no %u-bit samples: they become %u-bit", name, image->depth, stored->depth);
+    tell_kind(c, stored);
     if (mr_decoder_info(decoder, bytes, nbytes, &made) != 0)
         return;
     if (c->icc != NULL && !profile_fits(c, stored))
@@ -247,6 +263,12 @@ static int check(conversion *c)
         complain(NULL, "convert: no form is known by the ending of '%s'; --form names one", c->to);
         return EXIT_USAGE;
     }
+    if (options_check_form(&command_convert, c->s, c->encode.form) != EXIT_GOOD)
+        return EXIT_USAGE;
+    if (c->encode.lossless && option_is_given(&command_convert, c->s, "quality")) {
+        complain(NULL, "convert: --quality is not for what --lossless asks for: nothing is lost there");
+        return EXIT_USAGE;
+    }
     if (strcmp(c->to, "-") == 0 && isatty(STDOUT_FILENO)) {
         complain(NULL, "convert: standard output is a terminal, which cannot show an image; redirect it");
         return EXIT_USAGE;
@@ -304,7 +326,7 @@ const command command_convert = {
             "instead).",
             "OUT is replaced if it is there, and only when all went well: it is written under a temporary name and "
             "renamed. What OUT's form cannot hold (alpha in JPEG, 16 bits in JPEG or WebP) is converted with a note; "
-            "with --strict it is an error.",
+            "with --strict it is an error. An option that the form does not have is an error, too.",
             NULL},
     .groups = (const option_group[]){{"What to write", options_convert},
                                      {"How to decode", options_hints},

@@ -72,9 +72,7 @@ static uint64_t clock_ns(clockid_t clock)
 /* A file met in a folder that neither looks nor is called like an image is none, and no error. */
 static bool is_other(const found_file *file, const opened *o)
 {
-    const char *dot = strrchr(file->path, '.'), *slash = strrchr(file->path, '/');
-    bool ending = dot != NULL && (slash == NULL || dot > slash) && mr_form_from_name(dot + 1) != MR_FORM_NONE;
-    return o->code == MR_EFORMAT && !file->named && !ending;
+    return o->code == MR_EFORMAT && !file->named && mr_form_from_name(ending_of(file->path)) == MR_FORM_NONE;
 }
 
 static void note_failure(job *j, bench *b, size_t index)

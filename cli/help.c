@@ -70,7 +70,7 @@ void help_overview(FILE *stream)
 
 static void put_option(FILE *stream, const terminal *t, const option *o)
 {
-    char sentence[512];
+    char sentence[512], forms[128];
     if (o->hidden)
         return;
     fputs("  ", stream);
@@ -86,8 +86,9 @@ static void put_option(FILE *stream, const terminal *t, const option *o)
         column = 0;
     }
     fprintf(stream, "%*s", (int)(OPTION_COLUMN - column), "");
-    snprintf(sentence, sizeof sentence, "%s%s%s%s", o->help, o->initial != NULL ? " [" : "",
-             o->initial != NULL ? o->initial : "", o->initial != NULL ? "]" : "");
+    option_forms(o, forms, sizeof forms);
+    snprintf(sentence, sizeof sentence, "%s%s%s%s%s%s", o->help, forms[0] != '\0' ? "; for " : "", forms,
+             o->initial != NULL ? " [" : "", o->initial != NULL ? o->initial : "", o->initial != NULL ? "]" : "");
     put_wrapped(stream, sentence, OPTION_COLUMN, OPTION_COLUMN, width_of(t));
 }
 

@@ -115,6 +115,12 @@ void remark(const char *name, const char *format, ...)
     va_end(args);
 }
 
+const char *ending_of(const char *path)
+{
+    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+    return dot != NULL && (slash == NULL || dot > slash) ? dot + 1 : NULL;
+}
+
 void put_wrapped(FILE *stream, const char *text, unsigned at, unsigned indent, unsigned width)
 {
     unsigned column = at;

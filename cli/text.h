@@ -38,6 +38,9 @@ __attribute__((format(printf, 2, 3))) void remark(const char *name, const char *
 /* One code point of UTF-8 at text[0, nbytes): its length, or 0 when the bytes are not UTF-8. */
 size_t utf8_next(const char *text, size_t nbytes, unsigned *code);
 
+/* What follows the last dot of a file's name; NULL when there is none. */
+const char *ending_of(const char *path);
+
 /* Words of `text`, broken into lines of at most `width` characters, each indented; the first line is begun at `at`. */
 void put_wrapped(FILE *stream, const char *text, unsigned at, unsigned indent, unsigned width);
 
