@@ -111,7 +111,7 @@ static mr_form form_of(const settings *s, const char *name)
 static bool profile_fits(const conversion *c, const mr_image *image)
 {
     const char *space = image->channels <= 2 ? "GRAY" : "RGB ";
-    return c->icc_nbytes >= 20 && memcmp((const char *)c->icc + 16, space, 4) == 0;
+    return c->icc != NULL && memcmp((const char *)c->icc + 16, space, 4) == 0;
 }
 
 static int encode(conversion *c, const mr_image *image, bool extras, const void **bytes, size_t *nbytes)
@@ -197,6 +197,16 @@ static void tell_losses(conversion *c, mr_decoder *decoder, const mr_image *imag
              c->orientation);
 }
 
+/* A profile has a head of 128 bytes, which begins with its size and holds a signature; what has not is none. */
+static const char *fault_of_profile(const uint8_t *icc, size_t nbytes)
+{
+    if (nbytes < 128)
+        return "it is too short to be one";
+    if (((uint32_t)icc[0] << 24 | icc[1] << 16 | icc[2] << 8 | icc[3]) != nbytes)
+        return "it is not of the size that it states";
+    return memcmp(icc + 36, "acsp", 4) != 0 ? "it lacks the signature of one" : NULL;
+}
+
 /* The profile is copied before the decode, which would end its life. */
 static int take_profile(conversion *c, opened *in, const mr_info *info)
 {
@@ -204,9 +214,10 @@ static int take_profile(conversion *c, opened *in, const mr_info *info)
     size_t nbytes = 0;
     if (!info->has_icc)
         return 0;
-    if (mr_decoder_icc(in->decoder, in->in.bytes, in->in.nbytes, &icc, &nbytes) != 0 || nbytes < 20) {
-        lose(c, "the ICC profile is dropped: %s",
-             nbytes == 0 ? mr_decoder_detail(in->decoder) : "it is too short to be one");
+    int result = mr_decoder_icc(in->decoder, in->in.bytes, in->in.nbytes, &icc, &nbytes);
+    const char *fault = result != 0 ? mr_decoder_detail(in->decoder) : fault_of_profile(icc, nbytes);
+    if (fault != NULL) {
+        lose(c, "the ICC profile is dropped: %s", fault);
         return 0;
     }
     c->icc = malloc(nbytes);
