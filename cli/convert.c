@@ -3,6 +3,7 @@
 #include "image.h"
 #include "text.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,6 +103,11 @@ __attribute__((format(printf, 2, 3))) static void lose(conversion *c, const char
     c->refused = c->refused || c->s->strict;
 }
 
+static const char *name_of_out(const conversion *c)
+{
+    return strcmp(c->to, "-") == 0 ? "standard output" : c->to;
+}
+
 static mr_form form_of(const settings *s, const char *name)
 {
     return s->encode.form != MR_FORM_NONE ? s->encode.form : mr_form_from_name(ending_of(name));
@@ -156,8 +162,9 @@ static int encode_as_possible(conversion *c, const mr_image *image, const void *
         result = encode_shape(c, image, false, bytes, nbytes);
     }
     if (result != 0) {
-        const char *detail = mr_encoder_detail(c->encoder);
-        complain(c->to, "%s", detail[0] != '\0' ? detail : mr_error_text(result));
+        char text[320];
+        explain(result, mr_encoder_detail(c->encoder), text, sizeof text);
+        complain(name_of_out(c), "%s", text);
     }
     return result;
 }
@@ -260,9 +267,10 @@ static int convert(conversion *c, opened *in)
     tell_losses(c, in->decoder, &image, bytes, nbytes);
     if (c->refused)
         return EXIT_BAD_INPUT;
+    bool piped = strcmp(c->to, "-") == 0;
     int number = file_write(c->to, bytes, nbytes);
-    if (number != 0)
-        complain(strcmp(c->to, "-") == 0 ? "standard output" : c->to, "%s", strerror(number));
+    if (number != 0 && !(piped && number == EPIPE)) /* whoever closed the pipe knows it */
+        complain(name_of_out(c), "%s", strerror(number));
     return number == 0 ? EXIT_GOOD : EXIT_BAD_INPUT;
 }
 

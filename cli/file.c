@@ -132,8 +132,8 @@ static int write_renamed(const char *path, const mode_t *mode, const void *bytes
 int file_write(const char *path, const void *bytes, size_t nbytes)
 {
     struct stat status;
-    if (strcmp(path, "-") == 0)
-        return fwrite(bytes, 1, nbytes, stdout) == nbytes && fflush(stdout) == 0 ? 0 : errno;
+    if (strcmp(path, "-") == 0) /* past stdio, so that a failure is told once: by who called this */
+        return write_all(STDOUT_FILENO, bytes, nbytes);
     if (stat(path, &status) != 0)
         return write_renamed(path, NULL, bytes, nbytes);
     if (S_ISDIR(status.st_mode))

@@ -34,15 +34,19 @@ int opened_fail(opened *o, int number)
     return o->code;
 }
 
-/* The library names its own fields; who typed a command knows its options. */
+void explain(int code, const char *detail, char *text, size_t nbytes)
+{
+    const char *field = code == MR_ELIMIT ? strstr(detail, " (limits.") : NULL;
+    if (field != NULL)
+        snprintf(text, nbytes, "%.*s (--no-limits lifts it)", (int)(field - detail), detail);
+    else
+        snprintf(text, nbytes, "%s", detail[0] != '\0' ? detail : mr_error_text(code));
+}
+
 static int fail_decoder(opened *o, int code)
 {
-    const char *detail = mr_decoder_detail(o->decoder), *field = strstr(detail, " (limits.");
     o->code = code;
-    if (code == MR_ELIMIT && field != NULL)
-        snprintf(o->error, sizeof o->error, "%.*s (--no-limits lifts it)", (int)(field - detail), detail);
-    else
-        snprintf(o->error, sizeof o->error, "%s", detail[0] != '\0' ? detail : mr_error_text(code));
+    explain(code, mr_decoder_detail(o->decoder), o->error, sizeof o->error);
     return code;
 }
 

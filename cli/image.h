@@ -27,6 +27,9 @@ int opened_read(opened *o, const char *name);
 int opened_info(opened *o, mr_info *info);
 int opened_decode(opened *o, const settings *s, mr_image *image);
 
+/* What went wrong, in words of the command: the library names its own fields, who typed a line knows its options. */
+void explain(int code, const char *detail, char *text, size_t nbytes);
+
 /* Fails with an errno, as if reading had. */
 int opened_fail(opened *o, int number);
 

@@ -157,8 +157,16 @@ if [ -w /dev/full ]; then
     has err '^millrace: /dev/full: No space left on device$'
     "$MILLRACE" convert --form png a.ppm - >/dev/full 2>err
     is $? 1 "the exit code of convert to a full disk"
-    has err 'standard output: No space left on device'
+    has err '^millrace: standard output: No space left on device$'
+    is "$(wc -l <err)" 1 "lines of the error of a full disk"
 fi
+# A pipe that nobody reads any more.
+mkfifo closed
+exec 3<>closed 4>closed 3<&-
+"$MILLRACE" convert --form png a.ppm - >&4 2>err
+is $? 1 "the exit code of convert to a closed pipe"
+exec 4>&-
+is_empty err
 run 0 convert --form png a.ppm /dev/null
 [ -c /dev/null ] || fail "/dev/null is gone"
 finish
