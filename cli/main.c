@@ -22,9 +22,13 @@ const command *command_find(const char *name)
     return NULL;
 }
 
-static int put_version(void)
+static int put_version(char **arguments)
 {
     char cpu[256];
+    if (arguments[0] != NULL) {
+        complain(NULL, "'%s' is one too many: millrace --version", arguments[0]);
+        return EXIT_USAGE;
+    }
     mr_cpu_text(cpu, sizeof cpu);
     printf("millrace %s\ncpu: %s\n", mr_version_text(), cpu[0] != '\0' ? cpu : "portable");
     return EXIT_GOOD;
@@ -53,12 +57,9 @@ static int run(char **arguments)
         return EXIT_USAGE;
     }
     if (strcmp(arguments[0], "--version") == 0 || strcmp(arguments[0], "-V") == 0)
-        return put_version();
-    if (strcmp(arguments[0], "--help") == 0 || strcmp(arguments[0], "-h") == 0) {
-        help_overview(stdout);
-        return EXIT_GOOD;
-    }
-    const command *c = command_find(arguments[0]);
+        return put_version(arguments + 1);
+    bool help = strcmp(arguments[0], "--help") == 0 || strcmp(arguments[0], "-h") == 0;
+    const command *c = help ? &command_help : command_find(arguments[0]);
     if (c == NULL)
         return unknown_command(arguments[0]);
     int result = options_parse(c, arguments + 1, &s, &count);

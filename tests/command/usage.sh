@@ -28,6 +28,8 @@ for command in info convert hash decode generate help; do
     cp out page
     run 0 "$command" --help
     cmp -s out page || fail "help $command differs from $command --help"
+    run 0 --help "$command"
+    cmp -s out page || fail "help $command differs from --help $command"
     run 0 "$command" -h
     has out '^Usage$'
     has out '^Examples$'
@@ -52,6 +54,9 @@ wrong() { # PATTERN ARGUMENT...
 wrong "unknown command 'convrt'; did you mean 'convert'" convrt
 wrong "unknown command 'zzzzzz' \(" zzzzzz
 wrong "unknown option '--versoin'" --versoin
+wrong "'extra' is one too many: millrace --version" --version extra
+wrong "'--json' is one too many: millrace --version" -V --json
+wrong "help: there is no command 'me'" --help me
 wrong "info: unknown option --jsn; did you mean --json" info --jsn x
 wrong "convert: unknown option --qualty; did you mean --quality" convert --qualty=3 a b
 wrong "convert: unknown option --sub; did you mean --subsampling" convert --sub=420 a b
