@@ -8,6 +8,7 @@
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const command *const commands[] = {
@@ -46,6 +47,16 @@ static int unknown_command(const char *name)
     else
         complain(NULL, "unknown %s '%s' (millrace help lists all)", kind, name);
     return EXIT_USAGE;
+}
+
+/* The library takes an unknown name for the slowest; who typed it should hear of it. */
+static void check_environment(void)
+{
+    char names[256];
+    const char *text = getenv("MILLRACE_CPU");
+    mr_cpu_names(names, sizeof names);
+    if (text != NULL && text[0] != '\0' && !list_has(names, text))
+        remark(NULL, "MILLRACE_CPU is '%s', which is not known and counts as portable (one of: %s)", text, names);
 }
 
 static int run(char **arguments)
@@ -92,5 +103,6 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* writes fail instead, and are checked; so too at the limit of a file's size */
     signal(SIGXFSZ, SIG_IGN);
     setlocale(LC_CTYPE, ""); /* for the terminal's encoding; numbers stay as they are in C */
+    check_environment();
     return close_stdout(run(argv + (argv[0] != NULL)));
 }

@@ -117,18 +117,6 @@ static bool read_numbers(const char *text, const char *between, uint32_t *out, s
     return true;
 }
 
-static bool list_has(const char *list, const char *word)
-{
-    size_t length = strlen(word);
-    while (length != 0 && *list != '\0') {
-        size_t item = strcspn(list, " ");
-        if (item == length && strncmp(list, word, length) == 0)
-            return true;
-        list += item + (list[item] == ' ');
-    }
-    return false;
-}
-
 /* "4:2:0" and "420" both. */
 static bool read_subsampling(const char *text, mr_subsampling *out)
 {

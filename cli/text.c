@@ -168,6 +168,18 @@ static unsigned distance(const char *a, size_t a_length, const char *b, size_t b
     return row[b_length];
 }
 
+bool list_has(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+    while (length != 0 && *list != '\0') {
+        size_t item = strcspn(list, " ");
+        if (item == length && strncmp(list, word, length) == 0)
+            return true;
+        list += item + (list[item] == ' ');
+    }
+    return false;
+}
+
 bool nearest_word(const char *list, const char *word, char *out, size_t nbytes)
 {
     size_t length = strlen(word);

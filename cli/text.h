@@ -44,6 +44,9 @@ const char *ending_of(const char *path);
 /* Words of `text`, broken into lines of at most `width` characters, each indented; the first line is begun at `at`. */
 void put_wrapped(FILE *stream, const char *text, unsigned at, unsigned indent, unsigned width);
 
+/* Whether a word is in the list (separated by spaces). */
+bool list_has(const char *list, const char *word);
+
 /* The word of the list (separated by spaces) that `word` is most likely meant to be, into `out`; false when none is
  * near. */
 bool nearest_word(const char *list, const char *word, char *out, size_t nbytes);
