@@ -113,7 +113,7 @@ static mr_form form_of(const settings *s, const char *name)
     return s->encode.form != MR_FORM_NONE ? s->encode.form : mr_form_from_name(ending_of(name));
 }
 
-/* Whether a profile is for pixels like these: bytes 16 to 19 of it name its colour space. */
+/* Whether a profile is for pixels like these: bytes 16 to 19 of it name its color space. */
 static bool profile_fits(const conversion *c, const mr_image *image)
 {
     const char *space = image->channels <= 2 ? "GRAY" : "RGB ";
@@ -135,10 +135,10 @@ static int encode(conversion *c, const mr_image *image, bool extras, const void 
  */
 static int encode_shape(conversion *c, const mr_image *image, bool extras, const void **bytes, size_t *nbytes)
 {
-    uint32_t as_colour = image->channels <= 2 ? image->channels + 2 : image->channels;
+    uint32_t as_color = image->channels <= 2 ? image->channels + 2 : image->channels;
     uint32_t opaque = image->channels <= 2 ? 1 : 3;
     const uint32_t shapes[][2] = {
-        {as_colour, image->depth}, {image->channels, 8}, {as_colour, 8}, {opaque, image->depth}, {opaque, 8}, {3, 8},
+        {as_color, image->depth}, {image->channels, 8}, {as_color, 8}, {opaque, image->depth}, {opaque, 8}, {3, 8},
     };
     int result = encode(c, image, extras, bytes, nbytes);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes && result == MR_EUNSUPPORTED; i++) {

@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* What the stream can show. Colours need a terminal that is not dumb, and no NO_COLOR. */
+/* What the stream can show. Colors need a terminal that is not dumb, and no NO_COLOR. */
 typedef struct terminal {
     bool is_terminal;
     bool moves; /* a line can be drawn over itself: progress is welcome */
-    bool colour;
+    bool color;
     bool utf8;
     unsigned width; /* 80 when it is no terminal */
 } terminal;
@@ -20,7 +20,7 @@ terminal terminal_of(FILE *stream);
 
 typedef enum style { STYLE_NONE, STYLE_BOLD, STYLE_DIM, STYLE_RED, STYLE_GREEN, STYLE_YELLOW, STYLE_CYAN } style;
 
-/* The escape sequence; "" where there are no colours. STYLE_NONE ends a style. */
+/* The escape sequence; "" where there are no colors. STYLE_NONE ends a style. */
 const char *style_of(const terminal *t, style wanted);
 
 /*
