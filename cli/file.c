@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "file.h"
+#include "interrupt.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,11 +82,16 @@ void input_fini(input *in)
     *in = (input){0};
 }
 
-static int write_all(int fd, const void *bytes, size_t nbytes)
+enum { CHUNK_NBYTES = 1 << 20 };
+
+/* EINTR when an interrupt waits; `held` may be NULL. */
+static int write_all(int fd, const void *bytes, size_t nbytes, const interrupts *held)
 {
     const char *p = bytes;
     while (nbytes != 0) {
-        ssize_t done = write(fd, p, nbytes < SSIZE_MAX ? nbytes : SSIZE_MAX);
+        if (held != NULL && interrupts_wait(held))
+            return EINTR;
+        ssize_t done = write(fd, p, nbytes < CHUNK_NBYTES ? nbytes : CHUNK_NBYTES);
         if (done < 0 && errno == EINTR)
             continue;
         if (done < 0)
@@ -101,23 +107,17 @@ static int write_direct(const char *path, const void *bytes, size_t nbytes)
     int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
         return errno;
-    int result = write_all(fd, bytes, nbytes);
+    int result = write_all(fd, bytes, nbytes, NULL);
     if (close(fd) != 0 && result == 0)
         result = errno;
     return result;
 }
 
-/* Beside the file, so that the rename stays within one file system. */
-static int write_renamed(const char *path, const mode_t *mode, const void *bytes, size_t nbytes)
+/* Fills the temporary file and gives it its name; what is left of it after a failure is removed. */
+static int write_temporary(int fd, const char *temporary, const char *path, const mode_t *mode, const void *bytes,
+                           size_t nbytes, const interrupts *held)
 {
-    char temporary[PATH_MAX];
-    int length = snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
-    if (length < 0 || (size_t)length >= sizeof temporary)
-        return ENAMETOOLONG;
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return errno;
-    int result = write_all(fd, bytes, nbytes);
+    int result = write_all(fd, bytes, nbytes, held);
     if (result == 0 && mode != NULL && fchmod(fd, *mode & 0777) != 0)
         result = errno;
     if (close(fd) != 0 && result == 0)
@@ -129,11 +129,30 @@ static int write_renamed(const char *path, const mode_t *mode, const void *bytes
     return result;
 }
 
+/* Beside the file, so that the rename stays within one file system. */
+static int write_renamed(const char *path, const mode_t *mode, const void *bytes, size_t nbytes)
+{
+    char temporary[PATH_MAX];
+    interrupts held;
+    int result = 0;
+    int length = snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
+    if (length < 0 || (size_t)length >= sizeof temporary)
+        return ENAMETOOLONG;
+    interrupts_hold(&held); /* so that Ctrl-C does not leave it behind */
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        result = errno;
+    else
+        result = write_temporary(fd, temporary, path, mode, bytes, nbytes, &held);
+    interrupts_release(&held);
+    return result;
+}
+
 int file_write(const char *path, const void *bytes, size_t nbytes)
 {
     struct stat status;
     if (strcmp(path, "-") == 0) /* past stdio, so that a failure is told once: by who called this */
-        return write_all(STDOUT_FILENO, bytes, nbytes);
+        return write_all(STDOUT_FILENO, bytes, nbytes, NULL);
     if (stat(path, &status) != 0)
         return write_renamed(path, NULL, bytes, nbytes);
     if (S_ISDIR(status.st_mode))

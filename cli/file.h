@@ -29,7 +29,8 @@ void input_close(input *in);
 void input_fini(input *in);
 
 /*
- * Writes a file under a temporary name beside it and renames it, so that nobody ever sees half of it. What is there and
+ * Writes a file under a temporary name beside it and renames it, so that nobody ever sees half of it, and an interrupt
+ * leaves nothing behind. What is there and
  * is no regular file (a device, a pipe) is written to directly; "-" is standard output.
  */
 int file_write(const char *path, const void *bytes, size_t nbytes);
