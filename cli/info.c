@@ -27,8 +27,8 @@ static int look(opened *o, const settings *s, const char *name, finding *found)
 static void put_head(void)
 {
     terminal t = terminal_of(stdout);
-    printf("%s%-5s %11s  %2s %4s  %-7s  %-6s  %-5s  %6s  %-3s  %6s  %10s  %s%s\n", style_of(&t, STYLE_BOLD), "form",
-           "size", "ch", "bits", "colour", "chroma", "prog", "orient", "icc", "frames", "bytes", "name",
+    printf("%s%-5s %13s  %2s %4s  %-7s  %-6s  %-5s  %6s  %-3s  %6s  %10s  %s%s\n", style_of(&t, STYLE_BOLD), "form",
+           "size", "ch", "bits", "color", "chroma", "prog", "orient", "icc", "frames", "bytes", "name",
            style_of(&t, STYLE_NONE));
 }
 
@@ -37,7 +37,7 @@ static void put_line(const finding *found)
     const mr_info *i = &found->info;
     char size[24];
     snprintf(size, sizeof size, "%" PRIu32 "x%" PRIu32, i->width, i->height);
-    printf("%-5s %11s  %2" PRIu32 " %4" PRIu32 "  %-7s  %-6s  %-5s  %6" PRIu32 "  %-3s  %6" PRIu32 "  %10" PRIu64 "  ",
+    printf("%-5s %13s  %2" PRIu32 " %4" PRIu32 "  %-7s  %-6s  %-5s  %6" PRIu32 "  %-3s  %6" PRIu32 "  %10" PRIu64 "  ",
            mr_form_name(i->form), size, i->channels, i->depth, mr_color_name(i->color),
            i->subsampling == MR_SUBSAMPLING_NONE ? "-" : mr_subsampling_name(i->subsampling),
            i->progressive ? "yes" : "-", i->orientation, i->has_icc ? "yes" : "-", i->frames, found->nbytes);
@@ -74,7 +74,7 @@ const command command_info = {
     .text =
         (const char *const[]){
             "Prints a table with a line for each file: its form, its size as stored, the channels and bits a decode "
-            "gives, how the colours are stored, chroma subsampling, whether it is progressive or interlaced, its EXIF "
+            "gives, how the colors are stored, chroma subsampling, whether it is progressive or interlaced, its EXIF "
             "orientation, whether it has an ICC profile, its frames and its bytes. No pixels are decoded.",
             "The form is found by content, never by the name. In JSON a name that is not UTF-8 has U+FFFD for each bad "
             "byte, and its bytes as \"name_hex\" beside it.",

@@ -276,11 +276,17 @@ static void icc_pieces(void **state)
     check_icc(&four, MR_ECORRUPT, "does not fit the others");
     picture_file zero = with_segment(&file, 0xe2, "ICC_PROFILE\0\0\0", 14);
     check_icc(&zero, MR_ECORRUPT, "does not fit");
+    picture_file empty = with_segment(&file, 0xe2, "ICC_PROFILE\0\1\1", 14);
+    mr_decoder_trim(decoder); // which leaves no buffer to copy nothing into
     const void *icc = "";
     size_t nbytes = 1;
+    assert_int_equal(mr_decoder_icc(decoder, empty.bytes, empty.nbytes, &icc, &nbytes), 0);
+    assert_true(icc == NULL && nbytes == 0);
+    icc = "", nbytes = 1;
     assert_int_equal(mr_decoder_icc(decoder, file.bytes, file.nbytes, &icc, &nbytes), 0);
     assert_true(icc == NULL && nbytes == 0);
     free(file.bytes), free(one.bytes), free(two.bytes), free(three.bytes), free(four.bytes), free(zero.bytes);
+    free(empty.bytes);
 }
 
 /* What ImageNet is known for. */

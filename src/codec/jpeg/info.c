@@ -126,7 +126,7 @@ int mr__jpeg_icc(mr__call *call, mr__buffer *buffer, size_t *nbytes)
     }
     if (result == 0)
         result = mr__call_reserve(call, buffer, total);
-    for (size_t i = 1; result == 0 && i <= p.count; used += p.nbytes[i++])
+    for (size_t i = 1; result == 0 && total != 0 && i <= p.count; used += p.nbytes[i++]) // no buffer for nothing
         memcpy(buffer->bytes + used, p.bytes[i], p.nbytes[i]);
     if (result == 0)
         *nbytes = total;
