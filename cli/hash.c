@@ -1,67 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.h"
-#include "image.h"
-#include "json.h"
-#include "text.h"
+#include "listing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-static const option options_hash[] = {
-    {.name = "json",
-     .letter = 'j',
-     .kind = OPTION_FLAG,
-     .offset = offsetof(settings, json),
-     .help = "Print one JSON array, an object a line for each file; a bad one has \"error\" in it"},
-    {0},
-};
+static const option options_hash[] = {LISTING_JSON, {0}};
 
-static int hash(const settings *s, opened *o, const char *name, json *j)
+static int look(opened *o, const settings *s, const char *name, finding *found)
 {
-    mr_image image = {0};
-    uint64_t value = 0;
+    mr_image image;
     int result = opened_read(o, name);
     if (result == 0)
         result = opened_decode(o, s, &image);
     if (result == 0)
-        value = mr_image_hash(&image);
-    if (s->json) {
-        char text[20];
-        snprintf(text, sizeof text, "%016" PRIx64, value);
-        json_line(j);
-        json_open(j, NULL, '{');
-        json_name(j, name);
-        if (result == 0)
-            json_text(j, "hash", text);
-        else
-            json_error(j, o->code, o->error);
-        json_close(j, '}');
-    } else if (result == 0) {
-        printf("%016" PRIx64 "  ", value);
-        put_escaped(stdout, name);
-        putchar('\n');
-    }
-    if (result != 0)
-        complain(name, "%s", o->error);
-    return result == 0 ? EXIT_GOOD : EXIT_BAD_INPUT;
+        found->hash = mr_image_hash(&image);
+    return result;
+}
+
+static void put_line(const finding *found)
+{
+    printf("%016" PRIx64 "  ", found->hash);
+}
+
+static void put_json(json *j, const finding *found)
+{
+    char text[20];
+    snprintf(text, sizeof text, "%016" PRIx64, found->hash);
+    json_text(j, "hash", text);
 }
 
 static int run(const settings *s, char **names, size_t count)
 {
-    opened o;
-    json j = {.stream = stdout};
-    int result = EXIT_GOOD;
-    if (!opened_init(&o, s, NULL))
-        return EXIT_BAD_INPUT;
-    if (s->json)
-        json_open(&j, NULL, '[');
-    for (size_t i = 0; i < count && !ferror(stdout); i++)
-        if (hash(s, &o, names[i], &j) != EXIT_GOOD)
-            result = EXIT_BAD_INPUT;
-    if (s->json)
-        fputs("\n]\n", stdout);
-    opened_fini(&o);
-    return result;
+    const listing hashes = {.look = look, .put_line = put_line, .put_json = put_json};
+    return listing_run(&hashes, s, names, count);
 }
 
 const command command_hash = {

@@ -32,6 +32,15 @@ void check_not_encoded(mr_encoder *with, const mr_image *image, const mr_encode_
     assert_int_equal(nbytes, 77);
 }
 
+void check_decode(const picture_file *file, const mr_decode_hints *hints, const mr_image *wanted, const char *what)
+{
+    mr_image out;
+    int result = mr_decoder_decode(decoder, file->bytes, file->nbytes, hints, &out);
+    if (result != 0)
+        fail_msg("%s: %s: %s", what, mr_error_name(result), mr_decoder_detail(decoder));
+    picture_compare(&out, wanted, what);
+}
+
 void check_region(const picture_file *file, mr_decode_hints hints, mr_rect region, const mr_image *whole,
                   const char *what)
 {

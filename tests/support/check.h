@@ -10,6 +10,9 @@ void check_refused(const picture_file *file, const mr_decode_hints *hints, int c
 void check_not_encoded(mr_encoder *with, const mr_image *image, const mr_encode_options *options, int code,
                        const char *part);
 
+/* A decode with these hints (or NULL) is `wanted`. */
+void check_decode(const picture_file *file, const mr_decode_hints *hints, const mr_image *wanted, const char *what);
+
 /* A decode with these hints is that part of `whole`; `what` says which file it is. */
 void check_region(const picture_file *file, mr_decode_hints hints, mr_rect region, const mr_image *whole,
                   const char *what);

@@ -20,6 +20,14 @@ uint32_t picture_random_below(uint64_t *state, uint32_t n)
     return (uint32_t)((uint64_t)picture_random(state) * n >> 32);
 }
 
+void picture_noise(uint8_t *bytes, size_t nbytes, uint32_t seed)
+{
+    for (size_t i = 0; i < nbytes; i++) {
+        seed = seed * 1664525 + 1013904223;
+        bytes[i] = (uint8_t)(seed >> 24);
+    }
+}
+
 mr_rect picture_random_rect(uint64_t *state, uint32_t width, uint32_t height)
 {
     mr_rect r = {picture_random_below(state, width), picture_random_below(state, height), 0, 0};
@@ -109,11 +117,6 @@ void picture_compare(const mr_image *got, const mr_image *wanted, const char *wh
     while (memcmp(pixel_at(got, x, y), pixel_at(wanted, x, y), mr_image_pixel_nbytes(got)) == 0)
         x++;
     fail_msg("%s: the pixel at %u, %u is another", what, x, y);
-}
-
-void picture_assert_same(const mr_image *a, const mr_image *b)
-{
-    picture_compare(a, b, "the image");
 }
 
 picture_file picture_copy(const void *bytes, size_t nbytes)

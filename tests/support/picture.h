@@ -12,6 +12,9 @@ uint32_t picture_random(uint64_t *state);
 /* A number from 0 to n - 1. */
 uint32_t picture_random_below(uint64_t *state, uint32_t n);
 
+/* Noise. Golden values depend on it: it is what Pillow was given. */
+void picture_noise(uint8_t *bytes, size_t nbytes, uint32_t seed);
+
 /* A made-up image: slopes, edges and some noise; alpha has transparent, opaque and half-way parts. mr_image_fini it. */
 mr_image picture_make(uint32_t width, uint32_t height, uint32_t channels, uint32_t depth, uint64_t seed);
 
@@ -32,7 +35,6 @@ bool picture_is_zero_from(const mr_image *image, uint32_t y);
 
 /* Fails the test, and says where, unless both are the same; `what` begins the sentence. */
 void picture_compare(const mr_image *got, const mr_image *wanted, const char *what);
-void picture_assert_same(const mr_image *a, const mr_image *b);
 
 /* Stored bytes of a test's own; free() them. */
 typedef struct picture_file {

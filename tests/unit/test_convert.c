@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "test.h"
 
-#include <millrace/millrace.h>
-#include <string.h>
+#include "picture.h"
 
-/* The same pixels as the ones Pillow was given. */
-static void fill(uint8_t *pixels, size_t nbytes, uint32_t seed)
-{
-    for (size_t i = 0; i < nbytes; i++) {
-        seed = seed * 1664525 + 1013904223;
-        pixels[i] = (uint8_t)(seed >> 24);
-    }
-}
+#include <string.h>
 
 static mr_image row_of(void *pixels, uint32_t width, uint32_t channels, uint32_t depth)
 {
     return (mr_image){width, 1, channels, depth, (ptrdiff_t)width * channels * depth / 8, pixels};
 }
 
-/* convert('L') of Pillow 13.0.0 on 24 pixels from fill() and eight at the edges. */
+/* convert('L') of Pillow 13.0.0 on 24 pixels from picture_noise and eight at the edges. */
 static void rgb_to_gray_equals_pillow(void **state)
 {
     (void)state;
@@ -27,7 +19,7 @@ static void rgb_to_gray_equals_pillow(void **state)
     static const uint8_t expected[] = {126, 142, 108, 104, 173, 105, 84,  92,  139, 230, 88, 53,  129, 86, 120, 74,
                                        122, 87,  168, 169, 91,  144, 125, 144, 0,   255, 76, 150, 29,  1,  254, 127};
     uint8_t rgb[96], gray[32];
-    fill(rgb, 72, 3);
+    picture_noise(rgb, 72, 3);
     memcpy(rgb + 72, edges, 24);
     mr_image from = row_of(rgb, 32, 3, 8), to = row_of(gray, 32, 1, 8);
     assert_int_equal(mr_image_convert(&from, &to), 0);
@@ -40,7 +32,7 @@ static void rgba_equals_pillow(void **state)
     static const uint8_t expected[] = {126, 178, 120, 173, 74,  92, 139, 218, 54,
                                        129, 154, 101, 122, 135, 78, 91,  84,  87};
     uint8_t rgba[72], gray[18], rgb[54];
-    fill(rgba, 72, 3);
+    picture_noise(rgba, 72, 3);
     mr_image from = row_of(rgba, 18, 4, 8), to_gray = row_of(gray, 18, 1, 8), to_rgb = row_of(rgb, 18, 3, 8);
     assert_int_equal(mr_image_convert(&from, &to_gray), 0);
     assert_memory_equal(gray, expected, sizeof expected);
@@ -81,7 +73,7 @@ static void every_pair_of_shapes(void **state)
     (void)state;
     enum { WIDTH = 41 };
     static uint16_t source[WIDTH * 4], result[WIDTH * 4];
-    fill((uint8_t *)source, sizeof source, 11);
+    picture_noise((uint8_t *)source, sizeof source, 11);
     memset(source, 0xff, 32); // white, for the largest sums
     for (int pair = 0; pair < 64; pair++) {
         mr_image from = row_of(source, WIDTH, pair % 4 + 1, pair & 4 ? 16 : 8);

@@ -216,10 +216,8 @@ static picture_file insert(const picture_file *file, size_t at, const void *byte
 
 static void check_harmless(const picture_file *file, const mr_image *whole, uint32_t warnings)
 {
-    mr_image out;
-    assert_int_equal(decode(file, &strict, &out), 0);
+    check_decode(file, &strict, whole, "harmless");
     assert_int_equal(mr_decoder_warnings(decoder), warnings);
-    assert_true(picture_same(whole, &out));
 }
 
 /* Oddities that leave every pixel as it is. */

@@ -8,7 +8,6 @@
 
 #include <millrace/millrace.h>
 #include <stdio.h>
-#include <string.h>
 
 /* What codecs can be like: what they do by themselves. */
 static bool gives_reduced(const mr_info *info, uint32_t channels, uint32_t depth, uint32_t reduce)
@@ -52,11 +51,7 @@ static void set_up(bench *b, uint32_t channels, uint32_t depth)
     assert_int_equal(mr__hooks_init(&b->hooks, NULL), 0);
     b->call = (mr__call){.hooks = &b->hooks, .limits = &b->limits, .detail = &b->detail};
     assert_int_equal(mr_image_init(&b->stored, WIDTH, HEIGHT, channels, depth, NULL), 0);
-    uint32_t seed = 5;
-    for (size_t i = 0; i < (size_t)b->stored.stride * HEIGHT; i++) {
-        seed = seed * 1664525 + 1013904223;
-        ((uint8_t *)b->stored.pixels)[i] = (uint8_t)(seed >> 24);
-    }
+    picture_noise(b->stored.pixels, (size_t)b->stored.stride * HEIGHT, 5);
 }
 
 static mr_info info_of(const bench *b, uint32_t orientation)

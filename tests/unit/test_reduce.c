@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "test.h"
 
-#include <millrace/millrace.h>
+#include "picture.h"
+
 #include <string.h>
 
 enum { WIDTH = 13, HEIGHT = 11, NBYTES = WIDTH * HEIGHT * 3 };
-
-/* The same pixels as the ones Pillow was given. */
-static void fill(uint8_t *pixels, size_t nbytes, uint32_t seed)
-{
-    for (size_t i = 0; i < nbytes; i++) {
-        seed = seed * 1664525 + 1013904223;
-        pixels[i] = (uint8_t)(seed >> 24);
-    }
-}
 
 /* Image.frombytes('RGB', (13, 11), ...).reduce(n) of Pillow 13.0.0; some edge blocks are one below the rounded mean. */
 static const uint8_t by_2[] = {145, 129, 134, 120, 185, 109, 127, 132, 135, 133, 120, 80,  175, 104, 138, 172, 149, 64,
@@ -36,7 +28,7 @@ static void equals_pillow(void **state)
 {
     (void)state;
     uint8_t pixels[NBYTES], out[NBYTES];
-    fill(pixels, NBYTES, 7);
+    picture_noise(pixels, NBYTES, 7);
     mr_image from = {WIDTH, HEIGHT, 3, 8, WIDTH * 3, pixels};
     for (size_t i = 0; i < 3; i++) {
         mr_image to = {golden[i].width, golden[i].height, 3, 8, (ptrdiff_t)golden[i].width * 3, out};
@@ -49,7 +41,7 @@ static void any_stride_will_do(void **state)
 {
     (void)state;
     uint8_t pixels[NBYTES], wide[HEIGHT * 64], out[6 * 32];
-    fill(pixels, NBYTES, 7);
+    picture_noise(pixels, NBYTES, 7);
     memset(out, 0xee, sizeof out);
     mr_image from = {WIDTH, HEIGHT, 3, 8, WIDTH * 3, pixels};
     mr_image upward = {WIDTH, HEIGHT, 3, 8, -64, wide + (HEIGHT - 1) * 64};
@@ -76,7 +68,7 @@ static void sixteen_bits_are_rounded_half_up(void **state)
 {
     (void)state;
     uint16_t pixels[WIDTH * HEIGHT], out[WIDTH * HEIGHT];
-    fill((uint8_t *)pixels, sizeof pixels, 3);
+    picture_noise((uint8_t *)pixels, sizeof pixels, 3);
     for (size_t i = 0; i < WIDTH * 2; i++)
         pixels[i] = 65535; // the largest sums
     mr_image from = {WIDTH, HEIGHT, 1, 16, WIDTH * 2, pixels};

@@ -3,12 +3,11 @@
 #include "test.h"
 
 #include "check.h"
-#include "failing.h"
+#include "failing_codec.h"
 #include "shared.h"
 #include "webp_file.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <webp/decode.h>
 #include <webp/demux.h>
 
@@ -18,9 +17,8 @@ static const mr_encode_options lossless = {.struct_size = sizeof lossless, .form
 static void check_whole(const picture_file *file, uint32_t channels)
 {
     mr_decode_hints hints = {.struct_size = sizeof hints, .channels = channels};
-    mr_image reference = webp_reference(file, channels), out = picture_decode(file->bytes, file->nbytes, &hints);
-    picture_assert_same(&reference, &out);
-    mr_image_fini(&out, NULL);
+    mr_image reference = webp_reference(file, channels);
+    check_decode(file, &hints, &reference, "WebP");
     mr_image_fini(&reference, NULL);
 }
 
@@ -34,9 +32,7 @@ static void lossless_comes_back(void **state)
             uint32_t stored = channels % 2 == 0 ? 4 : 3;
             assert_int_equal(mr_image_init(&wanted, side, 41 - side, stored, 8, NULL), 0);
             assert_int_equal(mr_image_convert(&image, &wanted), 0);
-            mr_image out = picture_decode(file.bytes, file.nbytes, NULL);
-            picture_assert_same(&wanted, &out);
-            mr_image_fini(&out, NULL);
+            check_decode(&file, NULL, &wanted, "lossless");
             mr_image_fini(&wanted, NULL);
             mr_image_fini(&image, NULL);
             free(file.bytes);
@@ -288,9 +284,7 @@ static void encoding_is_deterministic_and_obeys_its_options(void **state)
         picture_file a = picture_encode(&image, &options), b = picture_encode(&image, &options);
         assert_int_equal(a.nbytes, b.nbytes);
         assert_memory_equal(a.bytes, b.bytes, a.nbytes);
-        mr_image out = picture_decode(a.bytes, a.nbytes, NULL);
-        picture_assert_same(&image, &out);
-        mr_image_fini(&out, NULL);
+        check_decode(&a, NULL, &image, "lossless");
         best = a.nbytes < best ? a.nbytes : best;
         free(a.bytes);
         free(b.bytes);
@@ -320,29 +314,7 @@ static void what_webp_does_not_have_is_refused(void **state)
     mr_image_fini(&good, NULL);
 }
 
-/* Decodes a part, of a cut file too, with hooks that fail; libwebp's own memory is in test_failing_forms.c. */
-static int decode_with_hooks(const mr_hooks *hooks, void *arg)
-{
-    const picture_file *file = arg;
-    mr_decoder_options options = {.struct_size = sizeof options, .hooks = hooks};
-    mr_decode_hints hints = {
-        .struct_size = sizeof hints, .region = {3, 3, 9, 9}, .channels = 2, .accept_damaged = true};
-    mr_decoder *own;
-    mr_image out;
-    const void *icc;
-    size_t nbytes;
-    int result = mr_decoder_new(&options, &own);
-    if (result != 0)
-        return result;
-    result = mr_decoder_decode(own, file->bytes, file->nbytes, &hints, &out);
-    if (result == 0)
-        result = mr_decoder_decode(own, file->bytes, file->nbytes * 3 / 4, &hints, &out);
-    if (result == 0)
-        result = mr_decoder_icc(own, file->bytes, file->nbytes, &icc, &nbytes);
-    mr_decoder_free(own);
-    return result;
-}
-
+/* Of a part, and of a cut file; libwebp's own memory is in test_failing_forms.c. */
 static void every_allocation_through_the_hooks_may_fail(void **state)
 {
     (void)state;
@@ -351,10 +323,13 @@ static void every_allocation_through_the_hooks_may_fail(void **state)
         options.icc = "profile";
         options.icc_nbytes = 7;
         mr_image image = picture_make(30, 40, 3 + i / 2, 8, i);
-        picture_file file = picture_encode(&image, &options);
-        failing_run(decode_with_hooks, &file);
+        failing_decoding d = {.file = picture_encode(&image, &options), .profile = true, .icc_nbytes = 7};
+        d.hints = (mr_decode_hints){.region = {3, 3, 9, 9}, .channels = 2, .accept_damaged = true};
+        failing_run(failing_decode, &d);
+        failing_decoding cut = {.file = {d.file.bytes, d.file.nbytes * 3 / 4}, .hints = d.hints};
+        failing_run(failing_decode, &cut);
         mr_image_fini(&image, NULL);
-        free(file.bytes);
+        free(d.file.bytes);
     }
 }
 

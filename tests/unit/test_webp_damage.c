@@ -128,9 +128,8 @@ static void every_changed_byte_is_judged_as_by_libwebp(void **state)
             stricter += result != 0 && pixels != NULL;
             if (result == 0) {
                 mr_decode_hints hints = {.struct_size = sizeof hints, .channels = 4};
-                mr_image wanted = webp_reference(&file, 4), out = picture_decode(file.bytes, file.nbytes, &hints);
-                picture_assert_same(&wanted, &out);
-                mr_image_fini(&out, NULL);
+                mr_image wanted = webp_reference(&file, 4);
+                check_decode(&file, &hints, &wanted, "changed");
                 mr_image_fini(&wanted, NULL);
                 taken++;
             }

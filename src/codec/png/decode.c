@@ -98,20 +98,44 @@ void mr__png_decode_plain(const mr__png_state *state, const mr__pass *pass, cons
     }
 }
 
-/* Unknown filters are damage that neither checksum has seen: the writer's own. */
-static int check_filters(mr__call *call, const mr__png *png, const mr__pass *pass, bool accept_damaged)
+/* Rows with unknown filters: how many, and the first of them. */
+typedef struct unknown {
+    uint64_t count;
+    uint32_t row;
+    uint8_t filter;
+} unknown;
+
+/* Takes unknown filters of a pass for none. */
+static void mend_filters(const mr__pass *pass, unknown *u)
 {
     for (uint32_t y = 0; y < pass->height; y++) {
         uint8_t filter = filter_of(pass, y);
         if (filter < FILTER_COUNT)
             continue;
-        if (!accept_damaged)
-            return mr__call_fail(call, MR_ECORRUPT,
-                                 "damaged PNG: row %u has the unknown filter %u, in the image data from byte %zu on", y,
-                                 filter, png->data_at);
-        mr__call_warn(call, "PNG: row %u has the unknown filter %u, taken for none", y, filter);
+        if (u->count++ == 0) {
+            u->row = y;
+            u->filter = filter;
+        }
         pass->raw[(size_t)y * pass->pitch] = FILTER_NONE;
     }
+}
+
+/* Unknown filters are damage that neither checksum has seen: the writer's own. */
+static int check_filters(mr__call *call, const mr__png *png, const mr__pass *pass, size_t count, bool accept_damaged)
+{
+    unknown u = {0};
+    for (size_t i = 0; i < count; i++)
+        mend_filters(&pass[i], &u);
+    if (u.count == 0)
+        return 0;
+    if (!accept_damaged)
+        return mr__call_fail(call, MR_ECORRUPT,
+                             "damaged PNG: row %u has the unknown filter %u, in the image data from byte %zu on", u.row,
+                             u.filter, png->data_at);
+    mr__call_warn(call,
+                  "PNG: %llu rows have unknown filters, the first of them row %u with filter %u, in the image data "
+                  "from byte %zu on; taken for none",
+                  (unsigned long long)u.count, u.row, u.filter, png->data_at);
     return 0;
 }
 
@@ -151,9 +175,8 @@ static int inflate_passes(mr__call *call, const mr__png *png, bool accept_damage
     for (size_t i = 0; result == 0 && i < *count; i++) {
         pass[i].raw = raw;
         raw += pass[i].pitch * pass[i].height;
-        result = check_filters(call, png, &pass[i], accept_damaged);
     }
-    return result;
+    return result != 0 ? result : check_filters(call, png, pass, *count, accept_damaged);
 }
 
 static int make_ring(mr__call *call, mr__png_state *state, size_t row_nbytes, mr__ring *ring)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The portable kernels, and the choice of kernels. */
 #include "codec/png/unfilter.h"
+#include "codec/png/unfilter_kernels.h"
 
 static void up_u8_c(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t nbytes)
 {
@@ -56,61 +57,19 @@ static inline __attribute__((always_inline)) void paeth_row(uint8_t *to, const u
         }
 }
 
-static inline __attribute__((always_inline)) void paeth_rows(uint8_t *const to[], const uint8_t *const from[],
-                                                             const uint8_t *above, size_t nbytes, size_t pixel,
-                                                             size_t rows)
+static inline __attribute__((always_inline)) void paeth_two_rows(uint8_t *const to[], const uint8_t *const from[],
+                                                                 const uint8_t *above, size_t nbytes, size_t pixel)
 {
-    for (size_t i = 0; i < rows; i++)
-        paeth_row(to[i], from[i], i == 0 ? above : to[i - 1], nbytes, pixel);
+    for (size_t i = 0; i < 2; i++)
+        paeth_row(to[i], from[i], i == 0 ? above : to[0], nbytes, pixel);
 }
 
-#define KERNELS(pixel)                                                                                                 \
-    static void sub##pixel##_u8_c(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t nbytes)               \
-    {                                                                                                                  \
-        (void)above;                                                                                                   \
-        sub_row(to, from, nbytes, pixel);                                                                              \
-    }                                                                                                                  \
-    static void average##pixel##_u8_c(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t nbytes)           \
-    {                                                                                                                  \
-        average_row(to, from, above, nbytes, pixel);                                                                   \
-    }                                                                                                                  \
-    static void paeth##pixel##_u8_c(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t nbytes)             \
-    {                                                                                                                  \
-        paeth_row(to, from, above, nbytes, pixel);                                                                     \
-    }                                                                                                                  \
-    static void paeth_pair##pixel##_u8_c(uint8_t *const to[], const uint8_t *const from[], const uint8_t *above,       \
-                                         size_t nbytes)                                                                \
-    {                                                                                                                  \
-        paeth_rows(to, from, above, nbytes, pixel, 2);                                                                 \
-    }                                                                                                                  \
-    static void paeth_quad##pixel##_u8_c(uint8_t *const to[], const uint8_t *const from[], const uint8_t *above,       \
-                                         size_t nbytes)                                                                \
-    {                                                                                                                  \
-        paeth_rows(to, from, above, nbytes, pixel, 4);                                                                 \
-    }
-KERNELS(1)
-KERNELS(2)
-KERNELS(3)
-KERNELS(4)
-KERNELS(6)
-KERNELS(8)
-
-#define FILL(table, pixel)                                                                                             \
-    (table)->sub[pixel] = sub##pixel##_u8_c;                                                                           \
-    (table)->average[pixel] = average##pixel##_u8_c;                                                                   \
-    (table)->paeth[pixel] = paeth##pixel##_u8_c;                                                                       \
-    (table)->paeth_pair[pixel] = paeth_pair##pixel##_u8_c;                                                             \
-    (table)->paeth_quad[pixel] = paeth_quad##pixel##_u8_c
+UNFILTER_KERNELS(c, )
 
 void mr__unfilter_init_c(mr__unfilter *table)
 {
-    *table = (mr__unfilter){.up = up_u8_c};
-    FILL(table, 1);
-    FILL(table, 2);
-    FILL(table, 3);
-    FILL(table, 4);
-    FILL(table, 6);
-    FILL(table, 8);
+    *table = (mr__unfilter){0};
+    UNFILTER_FILL(table, c);
 }
 
 void mr__unfilter_init(mr__unfilter *table, mr__cpu_flags cpu)

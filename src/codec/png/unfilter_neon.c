@@ -8,6 +8,7 @@
 #if defined(__aarch64__)
 
 #include "codec/png/unfilter.h"
+#include "codec/png/unfilter_kernels.h"
 
 #include <arm_neon.h>
 #include <string.h>
@@ -137,56 +138,13 @@ INLINE void paeth_two_rows(uint8_t *const to[], const uint8_t *const from[], con
     pair_step(&p, to, from, above, i + 2 * pixel, pixel, 0, pixel);
 }
 
-#define KERNELS(pixel)                                                                                                 \
-    static void sub##pixel##_u8_neon(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t nbytes)            \
-    {                                                                                                                  \
-        (void)above;                                                                                                   \
-        sub_row(to, from, nbytes, pixel);                                                                              \
-    }                                                                                                                  \
-    static void average##pixel##_u8_neon(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t nbytes)        \
-    {                                                                                                                  \
-        average_row(to, from, above, nbytes, pixel);                                                                   \
-    }                                                                                                                  \
-    static void paeth##pixel##_u8_neon(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t nbytes)          \
-    {                                                                                                                  \
-        paeth_row(to, from, above, nbytes, pixel);                                                                     \
-    }                                                                                                                  \
-    static void paeth_pair##pixel##_u8_neon(uint8_t *const to[], const uint8_t *const from[], const uint8_t *above,    \
-                                            size_t nbytes)                                                             \
-    {                                                                                                                  \
-        paeth_two_rows(to, from, above, nbytes, pixel);                                                                \
-    }                                                                                                                  \
-    static void paeth_quad##pixel##_u8_neon(uint8_t *const to[], const uint8_t *const from[], const uint8_t *above,    \
-                                            size_t nbytes)                                                             \
-    {                                                                                                                  \
-        paeth_two_rows(to, from, above, nbytes, pixel);                                                                \
-        paeth_two_rows(to + 2, from + 2, to[1], nbytes, pixel);                                                        \
-    }
-KERNELS(1)
-KERNELS(2)
-KERNELS(3)
-KERNELS(4)
-KERNELS(6)
-KERNELS(8)
-
-#define FILL(table, pixel)                                                                                             \
-    (table)->sub[pixel] = sub##pixel##_u8_neon;                                                                        \
-    (table)->average[pixel] = average##pixel##_u8_neon;                                                                \
-    (table)->paeth[pixel] = paeth##pixel##_u8_neon;                                                                    \
-    (table)->paeth_pair[pixel] = paeth_pair##pixel##_u8_neon;                                                          \
-    (table)->paeth_quad[pixel] = paeth_quad##pixel##_u8_neon
+UNFILTER_KERNELS(neon, )
 
 void mr__unfilter_init_neon(mr__unfilter *table, mr__cpu_flags cpu)
 {
     if ((cpu & MR__CPU_NEON) == 0)
         return;
-    table->up = up_u8_neon;
-    FILL(table, 1);
-    FILL(table, 2);
-    FILL(table, 3);
-    FILL(table, 4);
-    FILL(table, 6);
-    FILL(table, 8);
+    UNFILTER_FILL(table, neon);
 }
 
 #else

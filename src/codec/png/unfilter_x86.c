@@ -9,6 +9,7 @@
 #if defined(__x86_64__)
 
 #include "codec/png/unfilter.h"
+#include "codec/png/unfilter_kernels.h"
 
 #include <immintrin.h>
 #include <string.h>
@@ -200,37 +201,7 @@ INLINE void paeth_two_rows(uint8_t *const to[], const uint8_t *const from[], con
     pair_step(&p, to, from, above, i + 2 * pixel, pixel, 0, pixel);
 }
 
-#define KERNELS(pixel)                                                                                                 \
-    SSE41 static void sub##pixel##_u8_sse41(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t nbytes)     \
-    {                                                                                                                  \
-        (void)above;                                                                                                   \
-        sub_row(to, from, nbytes, pixel);                                                                              \
-    }                                                                                                                  \
-    SSE41 static void average##pixel##_u8_sse41(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t nbytes) \
-    {                                                                                                                  \
-        average_row(to, from, above, nbytes, pixel);                                                                   \
-    }                                                                                                                  \
-    SSE41 static void paeth##pixel##_u8_sse41(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t nbytes)   \
-    {                                                                                                                  \
-        paeth_row(to, from, above, nbytes, pixel);                                                                     \
-    }                                                                                                                  \
-    SSE41 static void paeth_pair##pixel##_u8_sse41(uint8_t *const to[], const uint8_t *const from[],                   \
-                                                   const uint8_t *above, size_t nbytes)                                \
-    {                                                                                                                  \
-        paeth_two_rows(to, from, above, nbytes, pixel);                                                                \
-    }                                                                                                                  \
-    SSE41 static void paeth_quad##pixel##_u8_sse41(uint8_t *const to[], const uint8_t *const from[],                   \
-                                                   const uint8_t *above, size_t nbytes)                                \
-    {                                                                                                                  \
-        paeth_two_rows(to, from, above, nbytes, pixel);                                                                \
-        paeth_two_rows(to + 2, from + 2, to[1], nbytes, pixel);                                                        \
-    }
-KERNELS(1)
-KERNELS(2)
-KERNELS(3)
-KERNELS(4)
-KERNELS(6)
-KERNELS(8)
+UNFILTER_KERNELS(sse41, SSE41)
 
 SSE41 static void up_u8_sse41(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t nbytes)
 {
@@ -243,24 +214,10 @@ SSE41 static void up_u8_sse41(uint8_t *to, const uint8_t *from, const uint8_t *a
         to[i] = (uint8_t)(from[i] + above[i]);
 }
 
-#define FILL(table, pixel)                                                                                             \
-    (table)->sub[pixel] = sub##pixel##_u8_sse41;                                                                       \
-    (table)->average[pixel] = average##pixel##_u8_sse41;                                                               \
-    (table)->paeth[pixel] = paeth##pixel##_u8_sse41;                                                                   \
-    (table)->paeth_pair[pixel] = paeth_pair##pixel##_u8_sse41;                                                         \
-    (table)->paeth_quad[pixel] = paeth_quad##pixel##_u8_sse41
-
 void mr__unfilter_init_x86(mr__unfilter *table, mr__cpu_flags cpu)
 {
-    if (cpu & MR__CPU_SSE41) {
-        table->up = up_u8_sse41;
-        FILL(table, 1);
-        FILL(table, 2);
-        FILL(table, 3);
-        FILL(table, 4);
-        FILL(table, 6);
-        FILL(table, 8);
-    }
+    if (cpu & MR__CPU_SSE41)
+        UNFILTER_FILL(table, sse41);
     mr__unfilter_init_avx2(table, cpu);
 }
 

@@ -176,6 +176,22 @@ static mr__pnm_found read_bit(mr__pnm_cursor *c, uint32_t *bit, size_t *at)
     return MR__PNM_NUMBER;
 }
 
+/*
+ * A number that ends with the data may have gone on: 2 may be what is left of 250. An error, or, with accept_damaged, a
+ * warning. Bits have one digit.
+ */
+static int check_cut(job *j, const mr__pnm_cursor *c)
+{
+    static const char text[] = "truncated PNM: the last sample ends with the data at byte %zu: without white space "
+                               "after it, it may have lost digits";
+    if (!c->cut)
+        return 0;
+    if (!j->request->accept_damaged)
+        return mr__call_fail(j->call, MR_ETRUNCATED, text, c->nbytes);
+    mr__call_warn(j->call, text, c->nbytes);
+    return 0;
+}
+
 /* The next sample of a text file, scaled. *stopped: damage was accepted, and nothing can be read from here on. */
 static int read_sample(job *j, mr__pnm_cursor *c, uint32_t *out, bool *stopped)
 {
@@ -185,7 +201,7 @@ static int read_sample(job *j, mr__pnm_cursor *c, uint32_t *out, bool *stopped)
     if (found == MR__PNM_NUMBER || found == MR__PNM_HUGE) {
         if (found == MR__PNM_HUGE)
             sample = UINT32_MAX;
-        int result = sample > maxval ? exceed(j, sample, at) : 0;
+        int result = sample > maxval ? exceed(j, sample, at) : check_cut(j, c);
         *stopped = found == MR__PNM_HUGE;
         *out = scale(sample > maxval ? maxval : sample, maxval);
         return result;
@@ -195,7 +211,8 @@ static int read_sample(job *j, mr__pnm_cursor *c, uint32_t *out, bool *stopped)
     if (!j->request->accept_damaged)
         return mr__call_fail(j->call, end ? MR_ETRUNCATED : MR_ECORRUPT, "%s PNM: expected a sample at byte %zu",
                              end ? "truncated" : "damaged", at);
-    mr__call_warn(j->call, "%s PNM: expected a sample at byte %zu", end ? "truncated" : "damaged", at);
+    if (!c->cut) // else it has been said
+        mr__call_warn(j->call, "%s PNM: expected a sample at byte %zu", end ? "truncated" : "damaged", at);
     return 0;
 }
 

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "listing.h"
+#include "text.h"
+
+static void put_object(const listing *l, json *j, const char *name, const opened *o, const finding *found)
+{
+    json_line(j);
+    json_open(j, NULL, '{');
+    json_name(j, name);
+    if (found != NULL)
+        l->put_json(j, found);
+    else
+        json_error(j, o->code, o->error);
+    json_close(j, '}');
+}
+
+static void put_line(const listing *l, const char *name, const finding *found, bool *headed)
+{
+    if (l->put_head != NULL && !*headed)
+        l->put_head();
+    *headed = true;
+    l->put_line(found);
+    put_escaped(stdout, name);
+    putchar('\n');
+}
+
+int listing_run(const listing *l, const settings *s, char **names, size_t count)
+{
+    opened o;
+    json j = {.stream = stdout};
+    bool headed = false;
+    int result = EXIT_GOOD;
+    if (!opened_init(&o, s, NULL))
+        return EXIT_BAD_INPUT;
+    if (s->json)
+        json_open(&j, NULL, '[');
+    for (size_t i = 0; i < count && !ferror(stdout); i++) {
+        finding found = {0};
+        bool good = l->look(&o, s, names[i], &found) == 0;
+        if (s->json)
+            put_object(l, &j, names[i], &o, good ? &found : NULL);
+        else if (good)
+            put_line(l, names[i], &found, &headed);
+        if (!good) {
+            complain(names[i], "%s", o.error);
+            result = EXIT_BAD_INPUT;
+        }
+    }
+    if (s->json)
+        fputs("\n]\n", stdout);
+    opened_fini(&o);
+    return result;
+}

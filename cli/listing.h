@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What info and hash do: a line, or with --json an object, for each file; a bad one is told of, and the rest goes on.
+ */
+#ifndef CLI_LISTING_H
+#define CLI_LISTING_H
+
+#include "image.h"
+#include "json.h"
+
+/* What was found out about one file; each subcommand fills in its own. */
+typedef struct finding {
+    mr_info info;
+    uint64_t nbytes;
+    uint64_t hash;
+} finding;
+
+typedef struct listing {
+    int (*look)(opened *o, const settings *s, const char *name, finding *found); /* 0 or o->code */
+    void (*put_head)(void);                          /* before the first line; may be NULL */
+    void (*put_line)(const finding *found);          /* up to the name, which comes last */
+    void (*put_json)(json *j, const finding *found); /* after the name, which comes first */
+} listing;
+
+/* The exit code. */
+int listing_run(const listing *l, const settings *s, char **names, size_t count);
+
+/* --json, as listings take it. */
+#define LISTING_JSON                                                                                                   \
+    {                                                                                                                  \
+        .name = "json", .letter = 'j', .kind = OPTION_FLAG, .offset = offsetof(settings, json),                        \
+        .help = "Print one JSON array, an object a line for each file; a bad one has \"error\" in it"                  \
+    }
+
+#endif
