@@ -35,6 +35,12 @@ picture_file plain_encode(const plain_recipe *recipe);
  */
 int plain_decode(const uint8_t *bytes, size_t nbytes, uint32_t reduce, uint32_t channels, mr_image *out);
 
+/*
+ * The same of a file of four components, to the RGB that Pillow makes of it: it takes the samples for inverted, with or
+ * without Adobe's marker.
+ */
+int plain_decode_cmyk(const uint8_t *bytes, size_t nbytes, uint32_t reduce, mr_image *out);
+
 /* Whether libjpeg can do arithmetic coding. */
 bool plain_has_arithmetic(void);
 

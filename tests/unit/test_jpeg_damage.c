@@ -109,6 +109,8 @@ static void every_byte_mutated(void **state)
         size_t data = scan_start(&file);
         for (size_t at = 0; at < file.nbytes; at++)
             for (size_t m = 0; m < sizeof masks; m++) {
+                if (test_quick() && (at + m) % sizeof masks != 0)
+                    continue; // each byte by one mask
                 file.bytes[at] ^= masks[m];
                 mr_image out;
                 if (decode(&file, &strict, &out) != 0)
@@ -131,7 +133,7 @@ static void random_damage_in_larger_files(void **state)
         r.restart = i >= 3 ? 7 : 0;
         picture_file file = plain_encode(&r);
         size_t data = scan_start(&file);
-        for (int round = 0; round < 40; round++) {
+        for (int round = 0; round < (test_quick() ? 10 : 40); round++) {
             picture_file bad = picture_copy(file.bytes, file.nbytes);
             for (uint32_t k = picture_random_below(&random, 3); k < 3; k++)
                 bad.bytes[data + picture_random_below(&random, (uint32_t)(file.nbytes - data))] =
