@@ -7,13 +7,18 @@
 #include "handles.h"
 #include "webp_file.h"
 
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <webp/decode.h>
 
 /* Encodes and decodes one image, all with the hooks; what comes back must be right. */
 typedef struct trip {
     mr_image image;
     mr_encode_options options;
-    bool encode_only;
     failing_decoding decoding;
 } trip;
 
@@ -28,7 +33,7 @@ static int run_trip(const mr_hooks *hooks, void *arg)
     if (result != 0)
         return result;
     result = mr_encoder_encode(own, &t->image, &t->options, &bytes, &nbytes);
-    if (result == 0 && !t->encode_only) {
+    if (result == 0) {
         t->decoding.file = (picture_file){(uint8_t *)bytes, nbytes};
         result = failing_decode(hooks, &t->decoding);
     }
@@ -36,34 +41,93 @@ static int run_trip(const mr_hooks *hooks, void *arg)
     return result;
 }
 
-/*
- * libwebp as Debian 12 has it (1.2.4 with the correction of 2023) frees a wild pointer when memory runs out while it
- * reads VP8L; later versions do not. And it says "damaged" when memory runs out for alpha. So those two are decoded
- * with failing hooks alone, in test_webp.c.
- */
-static bool fails_well(bool lossless, uint32_t channels)
+static mr_encode_options options_of(mr_form form, bool lossless)
 {
-    return !lossless && channels == 3;
+    return (mr_encode_options){.struct_size = sizeof(mr_encode_options),
+                               .form = form,
+                               .lossless = lossless,
+                               .orientation = 3,
+                               .icc = "profile",
+                               .icc_nbytes = 7};
 }
 
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < 8; i++) {
+    for (uint32_t i = 0; i < 5; i++) {
         trip t = {.image = picture_make(18, 14, i % 2 == 0 ? 3 : 4, 8, i)};
-        t.options = (mr_encode_options){.struct_size = sizeof t.options,
-                                        .form = i < 2   ? MR_FORM_RAW
-                                                : i < 4 ? MR_FORM_PNM
-                                                        : MR_FORM_WEBP,
-                                        .lossless = i >= 6,
-                                        .orientation = 3,
-                                        .icc = "profile",
-                                        .icc_nbytes = 7};
+        t.options = options_of(i < 2 ? MR_FORM_RAW : i < 4 ? MR_FORM_PNM : MR_FORM_WEBP, false);
         t.decoding = (failing_decoding){.hints = {.region = {3, 2, 9, 8}}, .profile = true};
         t.decoding.icc_nbytes = t.options.form == MR_FORM_PNM ? 0 : 7; // which has none
-        t.encode_only = i >= 4 && !fails_well(t.options.lossless, t.image.channels);
         failing_run(run_trip, &t);
         mr_image_fini(&t.image, NULL);
+    }
+}
+
+/* An image and what it was last encoded to. */
+typedef struct encoding {
+    mr_image image;
+    mr_encode_options options;
+    uint8_t bytes[4096];
+    size_t nbytes;
+    mr_image calm; /* what it decodes to when nothing fails */
+} encoding;
+
+static int encode_into(const mr_hooks *hooks, encoding *e)
+{
+    mr_encoder_options options = {.struct_size = sizeof options, .hooks = hooks};
+    mr_encoder *own;
+    const void *bytes;
+    int result = mr_encoder_new(&options, &own);
+    if (result != 0)
+        return result;
+    result = mr_encoder_encode(own, &e->image, &e->options, &bytes, &e->nbytes);
+    if (result == 0 && e->nbytes <= sizeof e->bytes)
+        memcpy(e->bytes, bytes, e->nbytes);
+    mr_encoder_free(own);
+    return result;
+}
+
+/* Encodes while the nth allocation fails; false when there are fewer. Memory suffices again when it is decoded. */
+static bool encode_failing(encoding *e, size_t nth, bool for_ever)
+{
+    mr_hooks hooks = failing_hooks();
+    failing_begin(nth, for_ever);
+    int result = encode_into(&hooks, e);
+    failing_counts counts = failing_end();
+    if (counts.fault != NULL || counts.live_blocks != 0)
+        fail_msg("allocation %zu: %zu blocks leaked; %s", nth, counts.live_blocks, counts.fault);
+    assert_true(result == 0 || result == MR_ENOMEM);
+    if (result == 0) {
+        assert_true(e->nbytes <= sizeof e->bytes);
+        mr_image image = picture_decode(e->bytes, e->nbytes, NULL);
+        picture_compare(&image, &e->calm, "encoded while memory ran out");
+        mr_image_fini(&image, NULL);
+    }
+    return counts.refused != 0;
+}
+
+/*
+ * libwebp as Debian 12 has it (1.2.4 with the correction of 2023) frees a wild pointer when memory runs out while it
+ * reads VP8L; later versions do not. So lossless data and alpha are encoded here, and decoded with failing hooks alone,
+ * in test_webp.c. With effort 9 it leaks a block when memory runs out: not tried.
+ */
+static void what_is_encoded_is_right_or_refused(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 6; i++) {
+        static encoding e;
+        bool lossless = i == 2 || i == 3 || i == 5;
+        e.image = i < 4 ? picture_make(18, 14, 3 + i % 2, 8, i) : picture_make(40, 40, 4, 8, i);
+        e.options = options_of(MR_FORM_WEBP, lossless);
+        assert_int_equal(encode_into(NULL, &e), 0);
+        e.calm = picture_decode(e.bytes, e.nbytes, NULL);
+        for (size_t nth = 1; encode_failing(&e, nth, false); nth++)
+            ;
+        for (size_t nth = 1; encode_failing(&e, nth, true); nth++)
+            ;
+        mr_image_fini(&e.calm, NULL);
+        mr_image_fini(&e.image, NULL);
     }
 }
 
@@ -76,6 +140,78 @@ static void every_allocation_of_accepted_damage_may_fail(void **state)
     failing_decoding d = {.file = picture_encode(&image, &options), .hints = {.accept_damaged = true}};
     d.file.nbytes = d.file.nbytes * 3 / 4;
     failing_run(failing_decode, &d);
+    free(d.file.bytes);
+    mr_image_fini(&image, NULL);
+}
+
+/* Lossy with alpha that is stored as it is: libwebp says "damaged" when memory runs out for it. */
+static picture_file encode_plain_alpha(void)
+{
+    WebPConfig config;
+    assert_true(WebPConfigInit(&config));
+    config.alpha_compression = 0;
+    mr_image image = picture_make(30, 40, 4, 8, 1);
+    picture_file file = webp_encode(&image, &config);
+    mr_image_fini(&image, NULL);
+    return file;
+}
+
+static void no_shortage_is_called_damage(void **state)
+{
+    (void)state;
+    failing_decoding d = {.file = encode_plain_alpha()};
+    failing_run(failing_decode, &d);
+    d.hints.accept_damaged = true;
+    failing_run(failing_decode, &d);
+    failing_decoding cut = {.file = d.file, .hints = {.accept_damaged = true}};
+    cut.file.nbytes = cut.file.nbytes - 150;
+    failing_run(failing_decode, &cut);
+    free(d.file.bytes);
+}
+
+/* 0 when a decode with the nth allocation failing does as it must, 1 when not, 2 when there are fewer allocations. */
+static int decode_failing(failing_decoding *d, size_t nth, bool for_ever)
+{
+    mr_hooks hooks = failing_hooks();
+    failing_begin(nth, for_ever);
+    int result = failing_decode(&hooks, d);
+    failing_counts counts = failing_end();
+    if (counts.refused == 0)
+        return 2;
+    return (result == 0 || result == MR_ENOMEM) && counts.fault == NULL && counts.live_blocks == 0 ? 0 : 1;
+}
+
+/* Each in a process of its own, as libwebp before 1.3.2 may end it: see what_is_encoded_is_right_or_refused. */
+static void no_shortage_is_called_damage_of_lossless_data(void **state)
+{
+    (void)state;
+#ifdef __SANITIZE_ADDRESS__
+    skip(); // a wild pointer is reported there, not survived
+#endif
+    mr_encode_options options = {.struct_size = sizeof options, .form = MR_FORM_WEBP, .lossless = true};
+    mr_image image = picture_make(30, 40, 4, 8, 1);
+    failing_decoding d = {.file = picture_encode(&image, &options), .hash = mr_image_hash(&image)};
+    size_t killed = 0, survived = 0;
+    for (size_t i = 0, code = 0; code != 2; i++) {
+        d.hints.accept_damaged = i % 2 == 1;
+        pid_t child = fork();
+        if (child == 0) {
+            signal(SIGSEGV, SIG_DFL); // cmocka would go on with its tests, in the child
+            signal(SIGABRT, SIG_DFL);
+            setrlimit(RLIMIT_CORE, &(struct rlimit){0});
+            _exit(decode_failing(&d, i / 4 + 1, i / 2 % 2 == 1));
+        }
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        code = WIFEXITED(status) ? (size_t)WEXITSTATUS(status) : 0;
+        killed += !WIFEXITED(status);
+        survived += WIFEXITED(status);
+        if (code == 1)
+            fail_msg("allocation %zu fails%s: neither the pixels nor MR_ENOMEM", i / 4 + 1,
+                     i / 2 % 2 ? " for ever" : "");
+    }
+    print_message("%zu decodes, %zu of which libwebp did not survive\n", survived + killed, killed);
+    assert_true(survived > 20 && (killed == 0 || WebPGetDecoderVersion() < 0x010302));
     free(d.file.bytes);
     mr_image_fini(&image, NULL);
 }
@@ -169,7 +305,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(what_is_encoded_is_right_or_refused),
         cmocka_unit_test(every_allocation_of_accepted_damage_may_fail),
+        cmocka_unit_test(no_shortage_is_called_damage),
+        cmocka_unit_test(no_shortage_is_called_damage_of_lossless_data),
         cmocka_unit_test(what_is_charged_is_enough),
         cmocka_unit_test(a_greedy_file_is_charged_for),
     };

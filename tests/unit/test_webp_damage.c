@@ -123,6 +123,8 @@ static void every_changed_byte_is_judged_as_by_libwebp(void **state)
             uint8_t old = file.bytes[i / 10];
             file.bytes[i / 10] = i % 10 < 8 ? (uint8_t)(old ^ 1 << i % 10) : i % 10 == 8 ? 0 : 255;
             int width, height, result = picture_try(decoder, file.bytes, file.nbytes, NULL);
+            if (result == MR_ECORRUPT || result == MR_ETRUNCATED || result == MR_EUNSUPPORTED)
+                assert_contains(mr_decoder_detail(decoder), "byte");
             uint8_t *pixels = result == MR_ELIMIT ? NULL : WebPDecodeRGBA(file.bytes, file.nbytes, &width, &height);
             assert_true(result != 0 || pixels != NULL);
             stricter += result != 0 && pixels != NULL;
@@ -134,7 +136,7 @@ static void every_changed_byte_is_judged_as_by_libwebp(void **state)
                 taken++;
             }
             WebPFree(pixels);
-            picture_try(decoder, file.bytes, file.nbytes, &accept_damage);
+            assert_int_not_equal(picture_try(decoder, file.bytes, file.nbytes, &accept_damage), MR_ENOMEM);
             file.bytes[i / 10] = old;
         }
         free(file.bytes);
@@ -211,7 +213,9 @@ static void parts_of_accepted_damage_are_the_crop(void **state)
         uint64_t seed = i;
         for (int k = 0; k < 40; k++)
             file.bytes[file.nbytes / 4 + picture_random_below(&seed, (uint32_t)file.nbytes * 3 / 4)] ^= 0x5a;
-        if (picture_try(decoder, file.bytes, file.nbytes, &accept_damage) == 0) {
+        int result = picture_try(decoder, file.bytes, file.nbytes, &accept_damage);
+        assert_int_not_equal(result, MR_ENOMEM);
+        if (result == 0) {
             damaged += mr_decoder_warnings(decoder) != 0;
             check_damaged_part(&file, &seed);
         }
@@ -220,6 +224,64 @@ static void parts_of_accepted_damage_are_the_crop(void **state)
     for (uint32_t i = 0; i < 4; i++)
         free(good[i].bytes);
     assert_true(damaged > 20);
+}
+
+static bool is_opaque_from(const mr_image *image, uint32_t y)
+{
+    for (; y < image->height; y++)
+        for (uint32_t x = 0; x < image->width; x++)
+            if (((const uint8_t *)image->pixels)[(size_t)y * (size_t)image->stride + x * 4 + 3] != 255)
+                return false;
+    return true;
+}
+
+/* What `file` is without its damaged alpha, and which rows of `whole` it still has. */
+static uint32_t check_damaged_alpha(const picture_file *file, const mr_image *whole, const mr_image *colours)
+{
+    mr_decode_hints without = {.struct_size = sizeof without, .channels = 3};
+    mr_image kept = picture_decode(file->bytes, file->nbytes, &accept_damage), seen;
+    assert_int_equal(mr_image_init(&seen, kept.width, kept.height, 3, 8, NULL), 0);
+    assert_int_equal(mr_image_convert(&kept, &seen), 0);
+    picture_compare(&seen, colours, "colours beside damaged alpha");
+    check_decode(file, &without, colours, "without alpha");
+    uint32_t rows = picture_same_rows(&kept, whole);
+    mr_image_fini(&seen, NULL);
+    mr_image_fini(&kept, NULL);
+    return rows;
+}
+
+/* Alpha that does not decode costs no colours: its rows are kept as far as they go, and are opaque from there on. */
+static void damaged_alpha_leaves_the_colours(void **state)
+{
+    (void)state;
+    picture_file good = make_file(1, 75, 90);
+    assert_memory_equal(good.bytes + 30, "ALPH", 4);
+    uint32_t nbytes = mr__load_le32(good.bytes + 34), damaged = 0, partly = 0, plainly = 0;
+    mr_decode_hints without = {.struct_size = sizeof without, .channels = 3};
+    mr_image whole = picture_decode(good.bytes, good.nbytes, NULL);
+    mr_image colours = picture_decode(good.bytes, good.nbytes, &without);
+    for (uint32_t i = 0; i < nbytes * 8; i += 1 + nbytes / 64) {
+        picture_file file = picture_copy(good.bytes, good.nbytes);
+        uint64_t seed = i;
+        file.bytes[38 + i / 8] ^= (uint8_t)(1 << i % 8);
+        if (picture_try(decoder, file.bytes, file.nbytes, NULL) == MR_ECORRUPT) {
+            assert_int_equal(picture_try(decoder, file.bytes, file.nbytes, &accept_damage), 0);
+            assert_int_equal(mr_decoder_warnings(decoder), 1);
+            uint32_t rows = check_damaged_alpha(&file, &whole, &colours);
+            check_damaged_part(&file, &seed);
+            mr_image kept = picture_decode(file.bytes, file.nbytes, &accept_damage);
+            damaged++;
+            partly += rows > 20;
+            plainly += is_opaque_from(&kept, 0);
+            mr_image_fini(&kept, NULL);
+        }
+        free(file.bytes);
+    }
+    print_message("%u damaged, %u with alpha in part, %u without any\n", damaged, partly, plainly);
+    assert_true(damaged > 100 && partly > 10 && plainly > 5);
+    mr_image_fini(&colours, NULL);
+    mr_image_fini(&whole, NULL);
+    free(good.bytes);
 }
 
 static void data_after_the_end_is_a_warning(void **state)
@@ -276,6 +338,7 @@ int main(void)
         cmocka_unit_test(every_changed_byte_of_an_animation_is_survived),
         cmocka_unit_test(accepted_damage_gives_the_rows_there_are),
         cmocka_unit_test(parts_of_accepted_damage_are_the_crop),
+        cmocka_unit_test(damaged_alpha_leaves_the_colours),
         cmocka_unit_test(data_after_the_end_is_a_warning),
         cmocka_unit_test(a_torn_chunk_after_the_picture_is_a_warning),
         cmocka_unit_test(limits_hold_before_libwebp_is_asked),

@@ -8,7 +8,9 @@
 
 #include "codec/exif.h"
 
+#include <errno.h>
 #include <string.h>
+#include <webp/decode.h>
 #include <webp/encode.h>
 #include <webp/mux.h>
 
@@ -36,7 +38,8 @@ typedef struct sink {
     mr__call *call;
     mr__buffer *out;
     size_t nbytes;
-    int result; /* of the last write */
+    int result;     /* of the last write */
+    bool ran_short; /* an allocation of libwebp's may have failed */
 } sink;
 
 static int write_bytes(const uint8_t *bytes, size_t nbytes, const WebPPicture *picture)
@@ -67,13 +70,51 @@ static bool make_config(WebPConfig *config, const mr_encode_options *options)
     return true;
 }
 
+static uint32_t argb_of(const uint8_t *pixel, uint32_t channels)
+{
+    uint32_t r = pixel[0], g = channels >= 3 ? pixel[1] : r, b = channels >= 3 ? pixel[2] : r;
+    uint32_t a = channels % 2 == 0 ? pixel[channels - 1] : 255;
+    return a << 24 | r << 16 | g << 8 | b;
+}
+
+static const uint8_t *row_of(const mr_image *image, uint32_t y)
+{
+    return (const uint8_t *)image->pixels + (ptrdiff_t)y * image->stride;
+}
+
 static void fill_row(uint32_t *argb, const uint8_t *row, uint32_t channels, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++, row += channels) {
-        uint32_t r = row[0], g = channels >= 3 ? row[1] : r, b = channels >= 3 ? row[2] : r;
-        uint32_t a = channels % 2 == 0 ? row[channels - 1] : 255;
-        argb[i] = a << 24 | r << 16 | g << 8 | b;
+    for (uint32_t i = 0; i < count; i++)
+        argb[i] = argb_of(row + (size_t)i * channels, channels);
+}
+
+/* Whether RGBA rows, one after the other, are the image in the bits of `mask`. */
+static bool is_image(const uint8_t *rgba, const mr_image *image, uint32_t mask)
+{
+    for (uint32_t y = 0; y < image->height; y++) {
+        const uint8_t *row = row_of(image, y);
+        for (uint32_t x = 0; x < image->width; x++, rgba += 4)
+            if (((argb_of(rgba, 4) ^ argb_of(row + (size_t)x * image->channels, image->channels)) & mask) != 0)
+                return false;
     }
+    return true;
+}
+
+/*
+ * libwebp's lossless writer (1.2 at least), which alpha goes through too, forgets that it ran out of memory and hands
+ * over what it has. So what was written while an allocation failed is decoded again: all of a lossless picture must be
+ * there, or all alpha of a lossy one. The memory for that is charged with the encoding, which is over by now.
+ */
+static int check_written(mr__call *call, const sink *s, const mr_image *image, bool lossless)
+{
+    int width = 0, height = 0;
+    uint8_t *rgba = WebPDecodeRGBA(s->out->bytes, s->nbytes, &width, &height);
+    bool good = rgba != NULL && width == (int)image->width && height == (int)image->height &&
+                is_image(rgba, image, lossless ? 0xffffffff : 0xff000000);
+    WebPFree(rgba);
+    if (good)
+        return 0;
+    return mr__call_fail(call, MR_ENOMEM, "out of memory: libwebp had too little to encode, and wrote a damaged WebP");
 }
 
 static int fail_encode(mr__call *call, const sink *s, WebPEncodingError error)
@@ -94,6 +135,22 @@ static int fail_encode(mr__call *call, const sink *s, WebPEncodingError error)
     }
 }
 
+/*
+ * Encodes, and notes whether memory ran short, which libwebp does not always tell. errno does: POSIX has malloc leave
+ * ENOMEM there when it fails. glibc may leave it also when it found memory on a second way, so this is a suspicion and
+ * no more. Nor can the suspicion be spared and everything be checked: where the decoder runs out of memory, libwebp
+ * 1.2.4 as Debian 12 has it frees a wild pointer.
+ */
+static bool run(const WebPConfig *config, WebPPicture *picture, sink *s)
+{
+    int before = errno;
+    errno = 0;
+    bool ok = WebPEncode(config, picture) != 0;
+    s->ran_short = errno == ENOMEM;
+    errno = before;
+    return ok;
+}
+
 /* The picture alone, as a simple WebP file, into s->out. */
 static int encode_picture(mr__call *call, const mr_image *image, const WebPConfig *config, sink *s)
 {
@@ -110,9 +167,9 @@ static int encode_picture(mr__call *call, const mr_image *image, const WebPConfi
         result = fail_encode(call, s, picture.error_code);
     } else {
         for (uint32_t y = 0; y < image->height; y++)
-            fill_row(picture.argb + (size_t)y * (size_t)picture.argb_stride,
-                     (const uint8_t *)image->pixels + (ptrdiff_t)y * image->stride, image->channels, image->width);
-        if (!WebPEncode(config, &picture))
+            fill_row(picture.argb + (size_t)y * (size_t)picture.argb_stride, row_of(image, y), image->channels,
+                     image->width);
+        if (!run(config, &picture, s))
             result = fail_encode(call, s, picture.error_code);
     }
     WebPPictureFree(&picture);
@@ -196,6 +253,8 @@ int mr__webp_encode(mr__call *call, const mr_image *image, const mr_encode_optio
     bool metadata = options->orientation != 1 || options->icc_nbytes != 0;
     sink s = {.call = call, .out = metadata ? &state->scratch : out};
     result = encode_picture(call, image, &config, &s);
+    if (result == 0 && s.ran_short && (options->lossless || image->channels % 2 == 0))
+        result = check_written(call, &s, image, options->lossless);
     if (result != 0)
         return result;
     if (metadata)
