@@ -139,7 +139,9 @@ static void fractional_sampling_is_refused(void **state)
     plain_recipe r = {.width = 40, .height = 40, .space = PLAIN_YCC, .factors = {0x31, 0x11, 0x11}};
     picture_file file = plain_encode(&r);
     frame_of(&file)[14] = 0x21; // Cb: two to the luma's three
-    check_refused(&file, NULL, MR_EUNSUPPORTED, "sampling factors");
+    check_refused(
+        &file, NULL, MR_EUNSUPPORTED,
+        "JPEG that libjpeg does not support: sampling factors that do not divide the largest ones, near byte ");
     free(file.bytes);
 }
 
@@ -246,7 +248,7 @@ static void icc_pieces(void **state)
     plain_recipe r = {.width = 9, .height = 9, .space = PLAIN_YCC};
     picture_file file = plain_encode(&r);
     picture_file one = with_segment(&file, 0xe2, "ICC_PROFILE\0\2\2world", 19);
-    check_icc(&one, MR_ECORRUPT, "ICC piece 1 of 2 is missing");
+    check_icc(&one, MR_ECORRUPT, "ICC piece 1 of 2 is missing before the scan at byte ");
     picture_file two = with_segment(&one, 0xe2, "ICC_PROFILE\0\1\2hello ", 20);
     check_icc(&two, 0, "hello world");
     picture_file three = with_segment(&two, 0xe2, "ICC_PROFILE\0\1\2hello ", 20);
@@ -358,7 +360,8 @@ static void limits(void **state)
     (void)state;
     plain_recipe r = {.width = 512, .height = 400, .space = PLAIN_YCC, .progressive = true, .quality = 10};
     picture_file file = plain_encode(&r);
-    check_limit(&file, (mr_limits){.scans = 9}, "JPEG of more than 9 scans", 4 << 20);
+    check_limit(&file, (mr_limits){.scans = 9}, "JPEG of more than 9 scans, the limit (limits.scans), near byte ",
+                4 << 20);
     check_limit(&file, (mr_limits){.pixels = 512 * 400 - 1}, "limits.pixels", 16 << 10);
     // Pixels fit, coefficients do not; these are refused before they are taken.
     check_limit(&file, (mr_limits){.memory_nbytes = 1 << 20}, "limits.memory_nbytes", 1 << 20);

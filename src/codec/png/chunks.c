@@ -223,7 +223,8 @@ int mr__png_parse(mr__call *call, bool warn, mr__png *png)
     chunk c;
     size_t at = MR__PNG_SIGNATURE_NBYTES;
     if (call->nbytes < at)
-        return mr__call_fail(call, MR_ETRUNCATED, "truncated PNG: %zu bytes of its signature", call->nbytes);
+        return mr__call_fail(call, MR_ETRUNCATED, "truncated PNG: its signature ends at byte %zu, the data at byte %zu",
+                             at, call->nbytes);
     if (memcmp(call->bytes, MR__PNG_SIGNATURE, at) != 0)
         return mr__call_fail(
             call, MR_ECORRUPT,
