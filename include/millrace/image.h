@@ -79,8 +79,9 @@ MR_API int mr_image_orient(const mr_image *from, uint32_t orientation, const mr_
 /*
  * Averages blocks of n x n pixels (n is 2, 4 or 8), rounding half up; blocks at the right and bottom edge may be
  * smaller. `to` is ceil(width / n) x ceil(height / n) with the channels and depth of `from`. Equals Pillow's
- * Image.reduce(n) for 8-bit pixels, also where that gives one less: a block of `count` pixels is
- * (sum + count / 2) * (2^24 / count) >> 24, in whole numbers.
+ * Image.reduce(n) for 8-bit gray and RGB, also where that gives one less: a block of `count` pixels is
+ * (sum + count / 2) * (2^24 / count) >> 24, in whole numbers. Alpha is averaged like the others and does not weigh
+ * them, as it does in Pillow.
  */
 MR_API int mr_image_reduce(const mr_image *from, uint32_t n, const mr_image *to);
 

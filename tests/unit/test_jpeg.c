@@ -196,6 +196,27 @@ static void gray_of_color(void **state)
     }
 }
 
+/* Gray with alpha, or of 16 bits, is made of the same Y as gray alone. */
+static void gray_is_luma_in_every_shape(void **state)
+{
+    (void)state;
+    static const uint32_t shapes[][2] = {{2, 8}, {1, 16}, {2, 16}};
+    plain_recipe r = {.width = 41, .height = 31, .space = PLAIN_YCC};
+    picture_file file = plain_encode(&r);
+    mr_image y, want;
+    mr_decode_hints h = {.struct_size = sizeof h, .channels = 1};
+    for (size_t i = 0; i < 3; i++) {
+        h.channels = 1, h.depth = 8;
+        assert_int_equal(mr_decoder_decode(decoder, file.bytes, file.nbytes, &h, &y), 0);
+        h.channels = shapes[i][0], h.depth = shapes[i][1];
+        assert_int_equal(mr_image_init(&want, 41, 31, h.channels, h.depth, NULL), 0);
+        assert_int_equal(mr_image_convert(&y, &want), 0);
+        check_decode(&file, &h, &want, "gray");
+        mr_image_fini(&want, NULL);
+    }
+    free(file.bytes);
+}
+
 /* Puts a segment right after the start marker. */
 static picture_file with_segment(const picture_file *file, uint8_t marker, const void *bytes, size_t nbytes)
 {
@@ -413,6 +434,7 @@ int main(void)
         cmocka_unit_test(fractional_sampling_is_refused),
         cmocka_unit_test(cmyk_as_pillow_gives_it),
         cmocka_unit_test(gray_of_color),
+        cmocka_unit_test(gray_is_luma_in_every_shape),
         cmocka_unit_test(first_things_first),
         cmocka_unit_test(icc_pieces),
         cmocka_unit_test(imagenet_oddities),
