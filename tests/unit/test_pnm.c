@@ -138,7 +138,7 @@ static void oddities_of_pixels(void **state)
         {BYTES("P4 3 2 \xbf\x60"), 0, 3, 2, 1, 8, {0, 255, 0, 255, 0, 0}, 0, NULL},
         {BYTES("P4 3 2\n\xa0\x7f"), 0, 3, 2, 1, 8, {0, 255, 0, 255, 0, 0}, 0, NULL},
         {"P1 2 1 12", 0, REFUSED(MR_ECORRUPT, "sample at byte 8")},
-        {"P1 2 1 1", 0, REFUSED(MR_ETRUNCATED, "sample at byte 8")},
+        {"P1 2 1 1 ", 0, REFUSED(MR_ETRUNCATED, "sample at byte 9")},
         {BYTES("P4 3 2 \xbf"), REFUSED(MR_ETRUNCATED, "end at byte 9, the data at 8")},
         // Scaling: round(v * 255 / maxval), halves up; above 255 to 16 bits.
         {"P2 4 1 3 0 1 2 3\n", 0, 0, 4, 1, 1, 8, {0, 85, 170, 255}, 0, NULL},
@@ -153,9 +153,9 @@ static void oddities_of_pixels(void **state)
         {"P2 1 1 9 99999999999999999999", 0, REFUSED(MR_ECORRUPT, "sample at byte 9")},
         {BYTES("P5 2 1 100 \x64\x65"), REFUSED(MR_ECORRUPT, "byte 12 is 101, above the maxval 100")},
         {BYTES("P5 2 1 300 \x01\x2c\x01\x2d"), REFUSED(MR_ECORRUPT, "byte 13 is 301, above")},
-        {"P2 2 1 255 7 x", 0, REFUSED(MR_ECORRUPT, "sample at byte 13")},
-        {"P2 2 1 255 7-8", 0, REFUSED(MR_ECORRUPT, "sample at byte 12")},
-        {"P2 2 1 255 7 ", 0, REFUSED(MR_ETRUNCATED, "sample at byte 13")},
+        {"P2 2 1 255 7 x\n", 0, REFUSED(MR_ECORRUPT, "sample at byte 13")},
+        {"P2 2 1 255 7-8\n", 0, REFUSED(MR_ECORRUPT, "sample at byte 12")},
+        {"P2 2 1 255 7   ", 0, REFUSED(MR_ETRUNCATED, "sample at byte 15")},
         // A number that ends with the data may have lost digits; Netpbm's pamdepth refuses these and takes those of P1.
         {"P2 2 1 255 200 250", 0,
          REFUSED(MR_ETRUNCATED, "truncated PNM: the last sample ends with the data at byte 18")},

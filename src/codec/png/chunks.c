@@ -261,6 +261,20 @@ void mr__png_find_exif(const mr__call *call, mr__png *png)
     }
 }
 
+size_t mr__png_data_nbytes(const mr__call *call, const mr__png *png)
+{
+    chunk c;
+    size_t nbytes = 0;
+    for (size_t at = png->data_at;; at = end_of(&c)) {
+        sight s = look(call, at, &c);
+        if (s == SIGHT_NO_CHUNK || c.type == NULL || !is(&c, "IDAT"))
+            return nbytes;
+        nbytes += c.nbytes;
+        if (s == SIGHT_CUT)
+            return nbytes;
+    }
+}
+
 /* Fails, or warns where damage is accepted. */
 static int damage(mr__call *call, bool accept, int result)
 {

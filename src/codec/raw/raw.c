@@ -129,6 +129,13 @@ static int check_length(mr__call *call, const layout *l, bool accept)
                          "%s raw image: it ends at byte %zu, and should at byte %zu", what, call->nbytes, l->end);
 }
 
+static int holds(mr__call *call, const mr_info *info)
+{
+    layout l = {0};
+    int result = find_layout(call, info->width, info->height, &l);
+    return result != 0 ? result : check_length(call, &l, false);
+}
+
 static bool is_big_endian(void)
 {
     return __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__;
@@ -227,5 +234,6 @@ const mr__codec mr__codec_raw = {.form = MR_FORM_RAW,
                                  .probe = probe,
                                  .info = read_info,
                                  .icc = read_icc,
+                                 .holds = holds,
                                  .decode = decode,
                                  .encode = encode};
