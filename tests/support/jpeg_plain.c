@@ -44,7 +44,7 @@ static void make_row(const plain_recipe *r, uint32_t y, uint8_t *row, uint64_t *
         for (int c = 0; c < count; c++) {
             uint32_t slope = (x * (uint32_t)(3 + c) + y * (uint32_t)(5 - c)) / 2;
             uint32_t edge = ((x / 7 + y / 5 + (uint32_t)c) & 1) * 60;
-            *row++ = (uint8_t)(slope + edge + picture_random_below(random, 70));
+            *row++ = r->flat ? 128 : (uint8_t)(slope + edge + picture_random_below(random, 70));
         }
 }
 
@@ -70,6 +70,7 @@ static void set_options(j_compress_ptr c, const plain_recipe *r, jpeg_scan_info 
     }
     c->restart_interval = (unsigned)r->restart;
     c->arith_code = r->arithmetic;
+    c->optimize_coding = r->flat && !r->arithmetic;
     if (r->no_adobe)
         c->write_Adobe_marker = FALSE;
     if (r->no_jfif)

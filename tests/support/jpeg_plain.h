@@ -21,6 +21,7 @@ typedef struct plain_recipe {
     bool separate;   /* a scan for each component */
     bool arithmetic; /* the coding */
     bool unrefined;  /* progressive, and the last scans missing: libjpeg smooths */
+    bool flat;       /* all samples in the middle, and the shortest codes: blocks of two bits */
     bool no_adobe;
     bool no_jfif;
     uint64_t seed;

@@ -73,8 +73,9 @@ int mr__jpeg_header_read(mr__call *call, mr__jpeg_header *header);
 #define MR__JPEG_ICC_TAG      "ICC_PROFILE"
 #define MR__JPEG_ICC_OVERHEAD ((size_t)14)
 
-/* The codec's info and icc. */
+/* The codec's info, icc and holds. */
 int mr__jpeg_info(mr__call *call, mr_info *info);
 int mr__jpeg_icc(mr__call *call, mr__buffer *buffer, size_t *nbytes);
+int mr__jpeg_holds(mr__call *call, const mr_info *info);
 
 #endif

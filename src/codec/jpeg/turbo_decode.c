@@ -38,8 +38,9 @@ static void count_scans(j_common_ptr common)
     mr__turbo *t = common->client_data;
     uint64_t limit = t->call->limits->scans;
     if ((uint64_t)((j_decompress_ptr)common)->input_scan_number > limit)
-        mr__turbo_throw(t, mr__call_fail(t->call, MR_ELIMIT, "JPEG of more than %llu scans, the limit (limits.scans)",
-                                         (unsigned long long)limit));
+        mr__turbo_throw(t, mr__call_fail(t->call, MR_ELIMIT,
+                                         "JPEG of more than %llu scans, the limit (limits.scans), near byte %zu",
+                                         (unsigned long long)limit, mr__turbo_offset(t)));
 }
 
 /* Tables outlive an image in libjpeg, but not in the pool. */

@@ -150,23 +150,44 @@ static int get_decompressor(mr__call *call, mr__png_state *state)
     return 0;
 }
 
+static int measure_passes(mr__call *call, const mr__png *png, mr__pass pass[7], size_t *count, size_t *raw_nbytes)
+{
+    if (mr__png_passes(png, pass, count, raw_nbytes))
+        return 0;
+    return mr__call_fail(call, MR_ELIMIT, "png of %u x %u does not fit the address space", png->width, png->height);
+}
+
+/* Where damage is accepted this is not asked, and the memory limit has to do. */
+int mr__png_holds(mr__call *call, const mr_info *info)
+{
+    mr__png png;
+    mr__pass pass[7];
+    size_t count, raw_nbytes, nbytes;
+    (void)info;
+    int result = mr__png_parse(call, false, &png);
+    if (result == 0)
+        result = measure_passes(call, &png, pass, &count, &raw_nbytes);
+    if (result != 0)
+        return result;
+    nbytes = mr__png_data_nbytes(call, &png);
+    if (raw_nbytes / MR__DEFLATE_RATIO_MAX > nbytes)
+        return mr__call_fail(call, MR_ETRUNCATED,
+                             "truncated PNG: %zu bytes of image data from byte %zu on cannot hold %u x %u pixels",
+                             nbytes, png.data_at, png.width, png.height);
+    return 0;
+}
+
 /* Gathers and inflates all passes into state->raw. */
 static int inflate_passes(mr__call *call, const mr__png *png, bool accept_damaged, mr__pass pass[7], size_t *count)
 {
     mr__png_state *state = call->state;
     mr__png_data data;
     size_t raw_nbytes;
-    if (!mr__png_passes(png, pass, count, &raw_nbytes))
-        return mr__call_fail(call, MR_ELIMIT, "png of %u x %u does not fit the address space", png->width, png->height);
-    int result = mr__png_gather(call, png, accept_damaged, &state->data, &data);
-    if (result != 0)
-        return result;
-    // Before memory is taken for an image that cannot be there. Where damage is accepted, the memory limit has to do.
-    if (!accept_damaged && raw_nbytes / MR__DEFLATE_RATIO_MAX > data.span.nbytes)
-        return mr__call_fail(call, MR_ETRUNCATED,
-                             "truncated PNG: %zu bytes of image data from byte %zu on cannot hold %u x %u pixels",
-                             data.span.nbytes, png->data_at, png->width, png->height);
-    result = get_decompressor(call, state);
+    int result = measure_passes(call, png, pass, count, &raw_nbytes);
+    if (result == 0)
+        result = mr__png_gather(call, png, accept_damaged, &state->data, &data);
+    if (result == 0)
+        result = get_decompressor(call, state);
     if (result == 0)
         result = mr__call_reserve(call, &state->raw, raw_nbytes);
     if (result == 0)

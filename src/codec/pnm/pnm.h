@@ -57,6 +57,8 @@ static inline uint32_t mr__pnm_depth(const mr__pnm_header *header)
     return header->maxval < 256 ? 8 : 16;
 }
 
+/* The codec's holds and decode. */
+int mr__pnm_holds(mr__call *call, const mr_info *info);
 int mr__pnm_decode(mr__call *call, const mr__request *request, const mr_image *to);
 
 #endif

@@ -113,17 +113,50 @@ static int find_layout(mr__call *call, const mr__pnm_header *h, layout *l)
     return 0;
 }
 
+static int check_short(mr__call *call, const layout *l)
+{
+    if (call->nbytes >= l->end)
+        return 0;
+    return mr__call_fail(call, MR_ETRUNCATED, "truncated PNM: the pixels end at byte %zu, the data at %zu", l->end,
+                         call->nbytes);
+}
+
 static int check_length(mr__call *call, const layout *l, bool accept)
 {
     if (call->nbytes > l->end)
         mr__call_warn(call, "PNM: data after the image, from byte %zu to %zu", l->end, call->nbytes);
-    if (call->nbytes >= l->end)
-        return 0;
     if (!accept)
-        return mr__call_fail(call, MR_ETRUNCATED, "truncated PNM: the pixels end at byte %zu, the data at %zu", l->end,
-                             call->nbytes);
-    mr__call_warn(call, "truncated PNM: the pixels end at byte %zu, the data at %zu", l->end, call->nbytes);
+        return check_short(call, l);
+    if (call->nbytes < l->end)
+        mr__call_warn(call, "truncated PNM: the pixels end at byte %zu, the data at %zu", l->end, call->nbytes);
     return 0;
+}
+
+/*
+ * A sample of text is a digit and white space after it, or a digit alone in P1. Where only the last white space is
+ * missing, decode says so.
+ */
+static int check_text(mr__call *call, const mr__pnm_header *h)
+{
+    size_t sample_nbytes = h->bits ? 1 : 2, row_nbytes = (size_t)h->width * h->channels * sample_nbytes, end;
+    if (mr__size_mul_add(row_nbytes, h->height, h->raster, &end) && call->nbytes >= end - (sample_nbytes - 1))
+        return 0;
+    return mr__call_fail(call, MR_ETRUNCATED,
+                         "truncated PNM: the text of %u x %u pixels from byte %zu on cannot end at byte %zu", h->width,
+                         h->height, h->raster, call->nbytes);
+}
+
+int mr__pnm_holds(mr__call *call, const mr_info *info)
+{
+    mr__pnm_header header;
+    layout l = {0};
+    (void)info;
+    int result = mr__pnm_parse(call, &header);
+    if (result == 0 && header.text)
+        return check_text(call, &header);
+    if (result == 0)
+        result = find_layout(call, &header, &l);
+    return result != 0 ? result : check_short(call, &l);
 }
 
 /* One row of a binary file, as far as there is data; the rest zero. */
