@@ -7,6 +7,7 @@
  * What is wrong after the last pixel, a missing end marker for one, is a warning: the pixels are all there. Where there
  * are several scans a missing end marker is an error, because nobody knows what came before it.
  */
+#include "codec/jpeg/header.h"
 #include "codec/jpeg/turbo_region.h"
 
 #include "base/size.h"
@@ -155,7 +156,7 @@ static void finish(job *j)
     t->done = true;
     jpeg_finish_decompress(&j->state->decompress);
     if (t->ended)
-        mr__call_warn(t->call, "JPEG without an end marker: it ends at byte %zu", t->call->nbytes);
+        mr__call_warn(t->call, "JPEG without an end marker: it ends at byte %zu", mr__turbo_offset(t));
 }
 
 static void decode(void *opaque)
@@ -185,6 +186,7 @@ int mr__turbo_decode(mr__call *call, const mr__request *request, const mr_image 
     state->turbo.call = call;
     state->turbo.accept_damaged = request->accept_damaged;
     state->turbo.done = false;
+    state->turbo.end = call->bytes + (request->accept_damaged ? mr__jpeg_usable(call) : call->nbytes);
     int result = mr__turbo_run(&state->turbo, decode, &j);
     mr__turbo_reset(&state->turbo, (j_common_ptr)&state->decompress);
     return result;
