@@ -289,20 +289,51 @@ static void check_charge(failing_scenario *scenario, limited *l, const char *wha
                  (unsigned long long)l->memory_nbytes);
 }
 
+/* Noise of 300 colours: too many for a palette, few enough for libwebp's largest colour cache. */
+static void fill_with_few_colours(const mr_image *image)
+{
+    uint64_t seed = 1;
+    for (uint32_t y = 0; y < image->height; y++)
+        for (uint32_t x = 0; x < image->width; x++) {
+            uint32_t color = picture_random_below(&seed, 300) * 2654435u;
+            for (uint32_t k = 0; k < image->channels; k++)
+                ((uint8_t *)image->pixels)[(size_t)y * (size_t)image->stride + x * image->channels + k] =
+                    (uint8_t)(color >> 8 * k);
+        }
+}
+
+static void check_charges(limited *l, uint32_t effort, bool lossless)
+{
+    l->options = (mr_encode_options){.struct_size = sizeof l->options, .form = MR_FORM_WEBP};
+    l->options.lossless = lossless;
+    l->options.effort = effort;
+    check_charge(encode_limited, l, lossless ? "encode lossless" : "encode lossy");
+    l->file = picture_encode(&l->image, &l->options);
+    check_charge(decode_limited, l, lossless ? "decode lossless" : "decode lossy");
+    free(l->file.bytes);
+}
+
 static void what_is_charged_is_enough(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < 8; i++) {
+    for (uint32_t i = 0; i < 12; i++) {
         limited l = {.image = picture_make(150, 110, i % 2 == 0 ? 3 : 4, 8, i)};
-        if (i >= 4) // noise is the worst
+        if (i >= 8)
+            fill_with_few_colours(&l.image);
+        else if (i >= 4) // noise is the worst
             picture_noise(l.image.pixels, 150 * 110 * l.image.channels, i);
-        l.options = (mr_encode_options){.struct_size = sizeof l.options, .form = MR_FORM_WEBP};
-        l.options.lossless = i / 2 % 2 == 1;
-        l.options.effort = i % 2 == 0 ? 9 : 6;
-        check_charge(encode_limited, &l, l.options.lossless ? "encode lossless" : "encode lossy");
-        l.file = picture_encode(&l.image, &l.options);
-        check_charge(decode_limited, &l, l.options.lossless ? "decode lossless" : "decode lossy");
-        free(l.file.bytes);
+        check_charges(&l, i % 2 == 0 ? 9 : 6, i / 2 % 2 == 1);
+        mr_image_fini(&l.image, NULL);
+    }
+}
+
+static void what_is_charged_is_enough_for_one_row_or_column(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        limited l = {.image = i % 2 == 0 ? picture_make(16383, 1, 3, 8, 0) : picture_make(1, 16383, 3, 8, 0)};
+        picture_noise(l.image.pixels, 16383 * 3, i);
+        check_charges(&l, 9, true);
         mr_image_fini(&l.image, NULL);
     }
 }
@@ -329,6 +360,7 @@ int main(void)
         cmocka_unit_test(no_shortage_is_called_damage),
         cmocka_unit_test(no_shortage_is_called_damage_of_lossless_data),
         cmocka_unit_test(what_is_charged_is_enough),
+        cmocka_unit_test(what_is_charged_is_enough_for_one_row_or_column),
         cmocka_unit_test(a_greedy_file_is_charged_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
