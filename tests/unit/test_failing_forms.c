@@ -150,7 +150,8 @@ static picture_file encode_plain_alpha(void)
     WebPConfig config;
     assert_true(WebPConfigInit(&config));
     config.alpha_compression = 0;
-    mr_image image = picture_make(30, 40, 4, 8, 1);
+    config.quality = 95;
+    mr_image image = picture_make(30, 80, 4, 8, 1);
     picture_file file = webp_encode(&image, &config);
     mr_image_fini(&image, NULL);
     return file;
@@ -164,12 +165,14 @@ static void no_shortage_is_called_damage(void **state)
     d.hints.accept_damaged = true;
     failing_run(failing_decode, &d);
     failing_decoding cut = {.file = d.file, .hints = {.accept_damaged = true}};
-    cut.file.nbytes = cut.file.nbytes - 150;
+    cut.file.nbytes -= 300; // half the rows are left
     failing_run(failing_decode, &cut);
     free(d.file.bytes);
 }
 
-/* 0 when a decode with the nth allocation failing does as it must, 1 when not, 2 when there are fewer allocations. */
+enum { AS_IT_MUST, NOT_SO, NO_SUCH_ALLOCATION = 100 };
+
+/* What comes of a decode while the nth allocation fails. */
 static int decode_failing(failing_decoding *d, size_t nth, bool for_ever)
 {
     mr_hooks hooks = failing_hooks();
@@ -177,11 +180,42 @@ static int decode_failing(failing_decoding *d, size_t nth, bool for_ever)
     int result = failing_decode(&hooks, d);
     failing_counts counts = failing_end();
     if (counts.refused == 0)
-        return 2;
-    return (result == 0 || result == MR_ENOMEM) && counts.fault == NULL && counts.live_blocks == 0 ? 0 : 1;
+        return NO_SUCH_ALLOCATION;
+    bool good = (result == 0 || result == MR_ENOMEM) && counts.fault == NULL && counts.live_blocks == 0;
+    return good ? AS_IT_MUST : NOT_SO;
 }
 
-/* Each in a process of its own, as libwebp before 1.3.2 may end it: see what_is_encoded_is_right_or_refused. */
+/* The code of decode_failing in a process of its own, or -1 when that did not live. */
+static int decode_in_child(failing_decoding *d, size_t nth, bool for_ever)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGSEGV, SIG_DFL); // cmocka would go on with its tests, in the child
+        signal(SIGABRT, SIG_DFL);
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0});
+        _exit(decode_failing(d, nth, for_ever));
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* libwebp before 1.3.2 may end the process: see what_is_encoded_is_right_or_refused. */
+static void check_in_children(failing_decoding *d)
+{
+    size_t killed = 0, survived = 0;
+    int code = AS_IT_MUST;
+    for (size_t i = 0; code != NO_SUCH_ALLOCATION; i++) {
+        code = decode_in_child(d, i / 2 + 1, i % 2 == 1);
+        killed += code == -1;
+        survived += code != -1;
+        if (code != AS_IT_MUST && code != NO_SUCH_ALLOCATION && code != -1)
+            fail_msg("allocation %zu fails%s: neither the pixels nor MR_ENOMEM", i / 2 + 1, i % 2 ? " for ever" : "");
+    }
+    print_message("%zu decodes, %zu of which libwebp did not survive\n", survived + killed, killed);
+    assert_true(survived > 20 && (killed == 0 || WebPGetDecoderVersion() < 0x010302));
+}
+
 static void no_shortage_is_called_damage_of_lossless_data(void **state)
 {
     (void)state;
@@ -191,27 +225,13 @@ static void no_shortage_is_called_damage_of_lossless_data(void **state)
     mr_encode_options options = {.struct_size = sizeof options, .form = MR_FORM_WEBP, .lossless = true};
     mr_image image = picture_make(30, 40, 4, 8, 1);
     failing_decoding d = {.file = picture_encode(&image, &options), .hash = mr_image_hash(&image)};
-    size_t killed = 0, survived = 0;
-    for (size_t i = 0, code = 0; code != 2; i++) {
-        d.hints.accept_damaged = i % 2 == 1;
-        pid_t child = fork();
-        if (child == 0) {
-            signal(SIGSEGV, SIG_DFL); // cmocka would go on with its tests, in the child
-            signal(SIGABRT, SIG_DFL);
-            setrlimit(RLIMIT_CORE, &(struct rlimit){0});
-            _exit(decode_failing(&d, i / 4 + 1, i / 2 % 2 == 1));
-        }
-        int status;
-        assert_int_equal(waitpid(child, &status, 0), child);
-        code = WIFEXITED(status) ? (size_t)WEXITSTATUS(status) : 0;
-        killed += !WIFEXITED(status);
-        survived += WIFEXITED(status);
-        if (code == 1)
-            fail_msg("allocation %zu fails%s: neither the pixels nor MR_ENOMEM", i / 4 + 1,
-                     i / 2 % 2 ? " for ever" : "");
-    }
-    print_message("%zu decodes, %zu of which libwebp did not survive\n", survived + killed, killed);
-    assert_true(survived > 20 && (killed == 0 || WebPGetDecoderVersion() < 0x010302));
+    check_in_children(&d);
+    d.hints.accept_damaged = true;
+    check_in_children(&d);
+    d.file.nbytes = d.file.nbytes * 3 / 4;
+    d.hash = 0;
+    assert_int_equal(failing_decode(NULL, &d), 0);
+    check_in_children(&d);
     free(d.file.bytes);
     mr_image_fini(&image, NULL);
 }
@@ -269,21 +289,52 @@ static void check_charge(failing_scenario *scenario, limited *l, const char *wha
                  (unsigned long long)l->memory_nbytes);
 }
 
+/* Noise of 300 colours: too many for a palette, few enough for libwebp's largest colour cache. */
+static void fill_with_few_colours(const mr_image *image)
+{
+    uint64_t seed = 1;
+    for (uint32_t y = 0; y < image->height; y++)
+        for (uint32_t x = 0; x < image->width; x++) {
+            uint32_t color = picture_random_below(&seed, 300) * 2654435u;
+            for (uint32_t k = 0; k < image->channels; k++)
+                ((uint8_t *)image->pixels)[(size_t)y * (size_t)image->stride + x * image->channels + k] =
+                    (uint8_t)(color >> 8 * k);
+        }
+}
+
+static void check_charges(limited *l, uint32_t effort, bool lossless)
+{
+    l->options = (mr_encode_options){.struct_size = sizeof l->options, .form = MR_FORM_WEBP};
+    l->options.lossless = lossless;
+    l->options.effort = effort;
+    check_charge(encode_limited, l, lossless ? "encode lossless" : "encode lossy");
+    l->file = picture_encode(&l->image, &l->options);
+    check_charge(decode_limited, l, lossless ? "decode lossless" : "decode lossy");
+    free(l->file.bytes);
+}
+
 static void what_is_charged_is_enough(void **state)
 {
     (void)state;
     uint32_t width = test_quick() ? 60 : 150, height = test_quick() ? 44 : 110; // the most effort takes its time
-    for (uint32_t i = 0; i < 8; i++) {
+    for (uint32_t i = 0; i < 12; i++) {
         limited l = {.image = picture_make(width, height, i % 2 == 0 ? 3 : 4, 8, i)};
-        if (i >= 4) // noise is the worst
+        if (i >= 8)
+            fill_with_few_colours(&l.image);
+        else if (i >= 4) // noise is the worst
             picture_noise(l.image.pixels, (size_t)width * height * l.image.channels, i);
-        l.options = (mr_encode_options){.struct_size = sizeof l.options, .form = MR_FORM_WEBP};
-        l.options.lossless = i / 2 % 2 == 1;
-        l.options.effort = i % 2 == 0 ? 9 : 6;
-        check_charge(encode_limited, &l, l.options.lossless ? "encode lossless" : "encode lossy");
-        l.file = picture_encode(&l.image, &l.options);
-        check_charge(decode_limited, &l, l.options.lossless ? "decode lossless" : "decode lossy");
-        free(l.file.bytes);
+        check_charges(&l, i % 2 == 0 ? 9 : 6, i / 2 % 2 == 1);
+        mr_image_fini(&l.image, NULL);
+    }
+}
+
+static void what_is_charged_is_enough_for_one_row_or_column(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        limited l = {.image = i % 2 == 0 ? picture_make(16383, 1, 3, 8, 0) : picture_make(1, 16383, 3, 8, 0)};
+        picture_noise(l.image.pixels, 16383 * 3, i);
+        check_charges(&l, 9, true);
         mr_image_fini(&l.image, NULL);
     }
 }
@@ -310,6 +361,7 @@ int main(void)
         cmocka_unit_test(no_shortage_is_called_damage),
         cmocka_unit_test(no_shortage_is_called_damage_of_lossless_data),
         cmocka_unit_test(what_is_charged_is_enough),
+        cmocka_unit_test(what_is_charged_is_enough_for_one_row_or_column),
         cmocka_unit_test(a_greedy_file_is_charged_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
