@@ -205,23 +205,30 @@ int mr__jpeg_header_read(mr__call *call, mr__jpeg_header *header)
     return 0;
 }
 
+/* Whether more than the first scan belongs to the image. */
+static bool has_scans(const mr__jpeg_header *h, const mr__jpeg_segment *first)
+{
+    bool progressive = h->frame == MR__JPEG_SOF2 || h->frame == MR__JPEG_SOF10;
+    return progressive || (first->nbytes != 0 && first->bytes[0] < h->component_count);
+}
+
 size_t mr__jpeg_usable(mr__call *call)
 {
     mr__jpeg_header header;
-    mr__jpeg_segment s = {0};
+    mr__jpeg_segment s;
     int result = mr__jpeg_header_read(call, &header);
     size_t at = header.scan_at, end = call->nbytes;
-    while (result == 0 && s.marker != MR__JPEG_EOI) {
+    if (result == 0)
+        result = mr__jpeg_next_segment(call, &at, &s);
+    if (result != 0 || !has_scans(&header, &s))
+        return end;
+    do {
         s.marker = 0;
         result = mr__jpeg_next_segment(call, &at, &s);
         // Below the frame headers there is no segment but TEM: damage, of which we know no end.
-        if (s.marker < MR__JPEG_SOF0 && s.marker != MR__JPEG_TEM)
-            break;
-    }
-    if (result == MR_ETRUNCATED && s.marker >= MR__JPEG_SOF0) {
-        mr__call_warn(call, "%s", call->detail->text);
+    } while (result == 0 && s.marker != MR__JPEG_EOI && (s.marker >= MR__JPEG_SOF0 || s.marker == MR__JPEG_TEM));
+    if (result == MR_ETRUNCATED && s.marker >= MR__JPEG_SOF0)
         end = s.at;
-    }
     mr__detail_clear(call->detail);
     return end;
 }

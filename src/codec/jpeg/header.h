@@ -70,9 +70,9 @@ int mr__jpeg_next_segment(mr__call *call, size_t *at, mr__jpeg_segment *segment)
 int mr__jpeg_header_read(mr__call *call, mr__jpeg_header *header);
 
 /*
- * Where the data can be said to end, when damage is accepted: before a segment behind the first scan that its end cuts,
- * with a warning; else where it does. Such a segment is worth nothing, and libjpeg would stumble over it, while the
- * scans before it are whole.
+ * Where data of several scans can be said to end, when damage is accepted: before a segment behind the first scan that
+ * its end cuts; else where it does. Such a segment is worth nothing, and libjpeg would stumble over it, while the scans
+ * before it are whole.
  */
 size_t mr__jpeg_usable(mr__call *call);
 

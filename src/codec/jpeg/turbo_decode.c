@@ -23,14 +23,20 @@ typedef struct job {
     const mr_image *to;
     mr__columns columns; /* that libjpeg puts out */
     bool is_cmyk;
+    bool told; /* that the data ends too early */
 } job;
 
-static void throw_if_truncated(j_decompress_ptr cinfo)
+/* An error, or a warning where damage is accepted. */
+static void check_ended(job *j)
 {
-    mr__turbo *t = cinfo->client_data;
-    if (t->ended && !t->accept_damaged)
-        mr__turbo_throw(
-            t, mr__call_fail(t->call, MR_ETRUNCATED, "truncated JPEG: expected a marker at byte %zu", t->call->nbytes));
+    mr__turbo *t = &j->state->turbo;
+    if (!t->ended || j->told)
+        return;
+    if (!t->accept_damaged)
+        mr__turbo_throw(t, mr__call_fail(t->call, MR_ETRUNCATED, "truncated JPEG: expected a marker at byte %zu",
+                                         mr__turbo_offset(t)));
+    mr__call_warn(t->call, "truncated JPEG: what is there ends at byte %zu", mr__turbo_offset(t));
+    j->told = true;
 }
 
 /* libjpeg calls this before each row of blocks, of each scan. */
@@ -89,7 +95,7 @@ static void start(job *j)
     cinfo->dct_method = JDCT_ISLOW;
     jpeg_start_decompress(cinfo);
     if (jpeg_has_multiple_scans(cinfo))
-        throw_if_truncated(cinfo);
+        check_ended(j);
     const mr_info *info = j->request->info;
     if (cinfo->output_width != mr__ceil_div(info->width, j->request->reduce) ||
         cinfo->output_height != mr__ceil_div(info->height, j->request->reduce))
@@ -155,7 +161,7 @@ static void finish(job *j)
     mr__turbo *t = &j->state->turbo;
     t->done = true;
     jpeg_finish_decompress(&j->state->decompress);
-    if (t->ended)
+    if (t->ended && !j->told)
         mr__call_warn(t->call, "JPEG without an end marker: it ends at byte %zu", mr__turbo_offset(t));
 }
 
@@ -173,7 +179,7 @@ static void decode(void *opaque)
     else
         read_buffered(j);
     if (cinfo->arith_code) // which takes missing bytes for zeros without a word
-        throw_if_truncated(cinfo);
+        check_ended(j);
     if (cinfo->output_scanline == cinfo->output_height)
         finish(j);
 }
