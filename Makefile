@@ -12,7 +12,11 @@ CC := cc
 endif
 
 cmake = cmake -S . -G Ninja -DCMAKE_C_COMPILER=$(CC)
-ninja = ninja -j$(JOBS) -C $(BUILD) $(shell test -t 2 || echo --quiet)
+# Progress is for the first build on a terminal. Later there is little to do: what compilers say is shown at the end, and
+# that there is nothing to do is no news (--quiet says it all the same).
+ninja = if test -t 2 && test ! -e $(BUILD)/millrace; then ninja -j$(JOBS) -C $(BUILD); else \
+	said=$$(ninja -j$(JOBS) -C $(BUILD) --quiet 2>&1); code=$$?; \
+	printf '%s' "$$said" | sed '/^ninja: no work to do/d'; exit $$code; fi
 export JOBS BUILD CC SETUP
 
 .PHONY: all demo test bench fuzz sanitize cross install clean help
@@ -56,7 +60,7 @@ install: all ## install under PREFIX (/usr/local), staged under DESTDIR if given
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD)
 
 clean: ## remove everything that was built
-	rm -rf build build-*
+	rm -rf build build-* $(if $(wildcard $(BUILD)/build.ninja),$(BUILD))
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r target text; do printf '%-16s%s\n' "$$target" "$$text"; done

@@ -12,11 +12,11 @@ static int lesser(int a, int b)
     return a < b ? a : b;
 }
 
-/* Lays a colour in Q8 over a pixel; cover is 0 to 256. */
-static void lay(uint16_t *pixel, const int colour[3], int cover)
+/* Lays a color in Q8 over a pixel; cover is 0 to 256. */
+static void lay(uint16_t *pixel, const int color[3], int cover)
 {
     for (int i = 0; i < 3; i++) {
-        int to = clamp(colour[i], 0, 65280);
+        int to = clamp(color[i], 0, 65280);
         pixel[i] = (uint16_t)(pixel[i] + ((to - pixel[i]) * cover >> 8));
     }
 }
@@ -29,20 +29,20 @@ static uint16_t *pixel_at(const canvas *c, int x, int y)
 void paint_gradient(const canvas *c, int top, int bottom, const int from[3], const int to[3])
 {
     for (int y = top < 0 ? 0 : top; y < bottom && y < c->height; y++) {
-        int colour[3], part = (y - top) * 4096 / (bottom - top);
+        int color[3], part = (y - top) * 4096 / (bottom - top);
         for (int i = 0; i < 3; i++)
-            colour[i] = from[i] * 256 + ((to[i] - from[i]) * part >> 4);
+            color[i] = from[i] * 256 + ((to[i] - from[i]) * part >> 4);
         for (int x = 0; x < c->width; x++)
-            lay(pixel_at(c, x, y), colour, 256);
+            lay(pixel_at(c, x, y), color, 256);
     }
 }
 
-/* The colour of a surface with its texture (of -16384 to 16384) and its light (in 1/256). */
-static void shade(const surface *s, int texel, int light, int colour[3])
+/* The color of a surface with its texture (of -16384 to 16384) and its light (in 1/256). */
+static void shade(const surface *s, int texel, int light, int color[3])
 {
     for (int i = 0; i < 3; i++) {
-        int base = s->colour[i] * (256 + light);
-        colour[i] = base + (texel * s->contrast / (TEXTURE_DEVIATION / 256) * s->tint[i] >> 8);
+        int base = s->color[i] * (256 + light);
+        color[i] = base + (texel * s->contrast / (TEXTURE_DEVIATION / 256) * s->tint[i] >> 8);
     }
 }
 
@@ -123,11 +123,11 @@ static void paint_row(const canvas *c, const thing *t, const axes *a, int y, int
         int64_t along = dx * a->cosine + dy * a->sine, across = dy * a->cosine - dx * a->sine;
         int texel = texture_at(c->textures, s->texture, base_u + (along * s->step >> 6),
                                base_v + (across * s->step_across >> 6));
-        int light = light_at(s, u, v), colour[3];
+        int light = light_at(s, u, v), color[3];
         if (s->grid != 0)
             light += pane_at(s, t->seed, (int)(along >> 14), (int)(across >> 14));
-        shade(s, texel, light, colour);
-        lay(pixel_at(c, x, y), colour, cover * s->opacity >> 8);
+        shade(s, texel, light, color);
+        lay(pixel_at(c, x, y), color, cover * s->opacity >> 8);
     }
 }
 
@@ -153,9 +153,9 @@ void paint_hills(const canvas *c, int y, int rough, uint64_t key, const surface 
         for (int row = top; row < c->height; row++) {
             int64_t v = base + (int64_t)(row * 256 - line) * s->step_across;
             int texel = texture_at(c->textures, s->texture, base + (int64_t)x * s->step * 256, v);
-            int colour[3];
-            shade(s, texel, clamp(s->light_y * (row - top) / c->height, -128, 128), colour);
-            lay(pixel_at(c, x, row), colour, row == top ? 256 - (line & 255) : 256);
+            int color[3];
+            shade(s, texel, clamp(s->light_y * (row - top) / c->height, -128, 128), color);
+            lay(pixel_at(c, x, row), color, row == top ? 256 - (line & 255) : 256);
         }
     }
 }
@@ -174,15 +174,15 @@ void paint_ground(const canvas *c, int horizon, uint64_t key, const surface *s)
         if (finest > 65536) /* what is finer than pixels blurs; the coarse octaves stay */
             here.contrast = (int)(here.contrast * INT64_C(131072) / (65536 + finest));
         for (int x = 0; x < c->width; x++) {
-            int colour[3];
+            int color[3];
             int texel = texture_at(c->textures, s->texture, base + (x - c->width / 2) * step, v);
-            shade(&here, texel, (int)(s->light_y * below / tall), colour);
-            lay(pixel_at(c, x, y), colour, 256);
+            shade(&here, texel, (int)(s->light_y * below / tall), color);
+            lay(pixel_at(c, x, y), color, 256);
         }
     }
 }
 
-void paint_clouds(const canvas *c, int top, int bottom, int cover, uint64_t key, const int colour[3])
+void paint_clouds(const canvas *c, int top, int bottom, int cover, uint64_t key, const int color[3])
 {
     int64_t base = (int64_t)(dice_hash(key, 1) >> 32);
     for (int y = clamp(top, 0, c->height); y < bottom && y < c->height; y++)
@@ -193,7 +193,7 @@ void paint_clouds(const canvas *c, int top, int bottom, int cover, uint64_t key,
             int veil = clamp((texel + cover * 40 - 5000) / 40, 0, 230) * (bottom - y) / (bottom - top + 1);
             int lit[3];
             for (int i = 0; i < 3; i++)
-                lit[i] = colour[i] * 256 - (texel > 0 ? texel : 0);
+                lit[i] = color[i] * 256 - (texel > 0 ? texel : 0);
             lay(pixel_at(c, x, y), lit, veil);
         }
 }

@@ -15,6 +15,7 @@ enum { EXIT_GOOD = 0, EXIT_BAD_INPUT = 1, EXIT_USAGE = 2 };
 
 /* What the options of all subcommands set; each subcommand reads its own. */
 typedef struct settings {
+    uint64_t given; /* on the command line: bit n is the command's option number n, in the order of its groups */
     mr_decode_hints hints;
     mr_encode_options encode;
     bool help;
@@ -56,6 +57,7 @@ typedef struct option {
     const char *initial;  /* the default as the help says it; NULL: nothing to say. If numeric it is parsed */
     uint32_t min, max;    /* of OPTION_NUMBER */
     const char *words;    /* separated by spaces; offered by the completions */
+    const char *forms;    /* that have what it asks for, separated by spaces; NULL: nothing to do with a form */
     bool hidden;          /* works, but no help speaks of it */
 } option;
 
@@ -108,6 +110,18 @@ void command_each_option(const command *c, option_visitor *visit, void *user);
  * after it has told what is wrong.
  */
 int options_parse(const command *c, char **arguments, settings *out, size_t *operand_count);
+
+/* Whether an option stood on the command line. */
+bool option_is_given(const command *c, const settings *s, const char *name);
+
+/*
+ * EXIT_USAGE, after a word on it, when an option was given that the form written does not have: nothing that was asked
+ * for is passed over in silence.
+ */
+int options_check_form(const command *c, const settings *s, mr_form form);
+
+/* "jpeg and webp", into `text`; "" when an option has nothing to do with a form. */
+void option_forms(const option *o, char *text, size_t nbytes);
 
 /* The words an option can be given, separated by spaces, into `text`; "" when anything goes. */
 void option_words(const option *o, char *text, size_t nbytes);

@@ -3,10 +3,12 @@
 #include "image.h"
 #include "text.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,7 +25,8 @@ static const option options_convert[] = {
      .kind = OPTION_NUMBER,
      .offset = offsetof(settings, encode.quality),
      .argument = "N",
-     .help = "Quality of JPEG and lossy WebP, 1 (small) to 100 (good)",
+     .help = "Quality, 1 (small) to 100 (good)",
+     .forms = "jpeg webp",
      .initial = "90",
      .min = 1,
      .max = 100},
@@ -32,25 +35,29 @@ static const option options_convert[] = {
      .kind = OPTION_SUBSAMPLING,
      .offset = offsetof(settings, encode.subsampling),
      .argument = "RATIO",
-     .help = "How JPEG stores colour: 444 (all of it), 422, 420 (a quarter)",
+     .help = "How color is stored: 444 (all of it), 422, 440, 420 (a quarter of it), 411, 441 or 410",
+     .forms = "jpeg",
      .initial = "420",
-     .words = "444 422 420 440 411"},
+     .words = "444 422 440 420 411 441 410"},
     {.name = "progressive",
      .letter = 'p',
      .kind = OPTION_FLAG,
      .offset = offsetof(settings, encode.progressive),
-     .help = "Write a progressive JPEG"},
+     .help = "Write it progressive",
+     .forms = "jpeg"},
     {.name = "lossless",
      .letter = 'l',
      .kind = OPTION_FLAG,
      .offset = offsetof(settings, encode.lossless),
-     .help = "Write a lossless WebP"},
+     .help = "Lose nothing (of these only webp could)",
+     .forms = "webp png pnm raw"},
     {.name = "effort",
      .letter = 'e',
      .kind = OPTION_NUMBER,
      .offset = offsetof(settings, encode.effort),
      .argument = "N",
-     .help = "Effort of PNG and WebP to be small, 1 (fast) to 9 (small)",
+     .help = "Effort to be small, 1 (fast) to 9 (small)",
+     .forms = "png webp",
      .initial = "6",
      .min = 1,
      .max = 9},
@@ -96,19 +103,21 @@ __attribute__((format(printf, 2, 3))) static void lose(conversion *c, const char
     c->refused = c->refused || c->s->strict;
 }
 
-static mr_form form_of(const settings *s, const char *name)
+static const char *name_of_out(const conversion *c)
 {
-    const char *dot = strrchr(name, '.'), *slash = strrchr(name, '/');
-    if (s->encode.form != MR_FORM_NONE)
-        return s->encode.form;
-    return dot != NULL && (slash == NULL || dot > slash) ? mr_form_from_name(dot + 1) : MR_FORM_NONE;
+    return strcmp(c->to, "-") == 0 ? "standard output" : c->to;
 }
 
-/* Whether a profile is for pixels like these: bytes 16 to 19 of it name its colour space. */
+static mr_form form_of(const settings *s, const char *name)
+{
+    return s->encode.form != MR_FORM_NONE ? s->encode.form : mr_form_from_name(ending_of(name));
+}
+
+/* Whether a profile is for pixels like these: bytes 16 to 19 of it name its color space. */
 static bool profile_fits(const conversion *c, const mr_image *image)
 {
     const char *space = image->channels <= 2 ? "GRAY" : "RGB ";
-    return c->icc_nbytes >= 20 && memcmp((const char *)c->icc + 16, space, 4) == 0;
+    return c->icc != NULL && memcmp((const char *)c->icc + 16, space, 4) == 0;
 }
 
 static int encode(conversion *c, const mr_image *image, bool extras, const void **bytes, size_t *nbytes)
@@ -126,10 +135,10 @@ static int encode(conversion *c, const mr_image *image, bool extras, const void 
  */
 static int encode_shape(conversion *c, const mr_image *image, bool extras, const void **bytes, size_t *nbytes)
 {
-    uint32_t as_colour = image->channels <= 2 ? image->channels + 2 : image->channels;
+    uint32_t as_color = image->channels <= 2 ? image->channels + 2 : image->channels;
     uint32_t opaque = image->channels <= 2 ? 1 : 3;
     const uint32_t shapes[][2] = {
-        {as_colour, image->depth}, {image->channels, 8}, {as_colour, 8}, {opaque, image->depth}, {opaque, 8}, {3, 8},
+        {as_color, image->depth}, {image->channels, 8}, {as_color, 8}, {opaque, image->depth}, {opaque, 8}, {3, 8},
     };
     int result = encode(c, image, extras, bytes, nbytes);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes && result == MR_EUNSUPPORTED; i++) {
@@ -153,10 +162,23 @@ static int encode_as_possible(conversion *c, const mr_image *image, const void *
         result = encode_shape(c, image, false, bytes, nbytes);
     }
     if (result != 0) {
-        const char *detail = mr_encoder_detail(c->encoder);
-        complain(c->to, "%s", detail[0] != '\0' ? detail : mr_error_text(result));
+        char text[320];
+        explain(result, mr_encoder_detail(c->encoder), text, sizeof text);
+        complain(name_of_out(c), "%s", text);
     }
     return result;
+}
+
+/* Endings like ppm promise one kind of PNM each, and pnm each of them but pam; the channels decide which it is. */
+static void tell_kind(conversion *c, const mr_image *stored)
+{
+    const char *ending = ending_of(c->to);
+    const char *kind = stored->channels == 1 ? "pgm" : stored->channels == 3 ? "ppm" : "pam";
+    if (c->encode.form != MR_FORM_PNM || ending == NULL || mr_form_from_name(ending) != MR_FORM_PNM ||
+        strcasecmp(ending, kind) == 0 || (strcasecmp(ending, "pnm") == 0 && stored->channels % 2 == 1))
+        return;
+    lose(c, "OUT is called .%s, but is written as %s for its %u channel%s", ending, kind, stored->channels,
+         stored->channels == 1 ? "" : "s");
 }
 
 /* What IN has and OUT has not, by reading OUT's header back. */
@@ -169,6 +191,7 @@ static void tell_losses(conversion *c, mr_decoder *decoder, const mr_image *imag
         lose(c, "%s has no alpha channel here: it is dropped", name);
     if (image->depth > stored->depth)
         lose(c, "%s has no %u-bit samples: they become %u-bit", name, image->depth, stored->depth);
+    tell_kind(c, stored);
     if (mr_decoder_info(decoder, bytes, nbytes, &made) != 0)
         return;
     if (c->icc != NULL && !profile_fits(c, stored))
@@ -181,6 +204,16 @@ static void tell_losses(conversion *c, mr_decoder *decoder, const mr_image *imag
              c->orientation);
 }
 
+/* A profile has a head of 128 bytes, which begins with its size and holds a signature; what has not is none. */
+static const char *fault_of_profile(const uint8_t *icc, size_t nbytes)
+{
+    if (nbytes < 128)
+        return "it is too short to be one";
+    if (((uint32_t)icc[0] << 24 | icc[1] << 16 | icc[2] << 8 | icc[3]) != nbytes)
+        return "it is not of the size that it states";
+    return memcmp(icc + 36, "acsp", 4) != 0 ? "it lacks the signature of one" : NULL;
+}
+
 /* The profile is copied before the decode, which would end its life. */
 static int take_profile(conversion *c, opened *in, const mr_info *info)
 {
@@ -188,9 +221,10 @@ static int take_profile(conversion *c, opened *in, const mr_info *info)
     size_t nbytes = 0;
     if (!info->has_icc)
         return 0;
-    if (mr_decoder_icc(in->decoder, in->in.bytes, in->in.nbytes, &icc, &nbytes) != 0 || nbytes < 20) {
-        lose(c, "the ICC profile is dropped: %s",
-             nbytes == 0 ? mr_decoder_detail(in->decoder) : "it is too short to be one");
+    int result = mr_decoder_icc(in->decoder, in->in.bytes, in->in.nbytes, &icc, &nbytes);
+    const char *fault = result != 0 ? mr_decoder_detail(in->decoder) : fault_of_profile(icc, nbytes);
+    if (fault != NULL) {
+        lose(c, "the ICC profile is dropped: %s", fault);
         return 0;
     }
     c->icc = malloc(nbytes);
@@ -233,9 +267,10 @@ static int convert(conversion *c, opened *in)
     tell_losses(c, in->decoder, &image, bytes, nbytes);
     if (c->refused)
         return EXIT_BAD_INPUT;
+    bool piped = strcmp(c->to, "-") == 0;
     int number = file_write(c->to, bytes, nbytes);
-    if (number != 0)
-        complain(strcmp(c->to, "-") == 0 ? "standard output" : c->to, "%s", strerror(number));
+    if (number != 0 && !(piped && number == EPIPE)) /* whoever closed the pipe knows it */
+        complain(name_of_out(c), "%s", strerror(number));
     return number == 0 ? EXIT_GOOD : EXIT_BAD_INPUT;
 }
 
@@ -245,6 +280,12 @@ static int check(conversion *c)
     struct stat from, to;
     if (c->encode.form == MR_FORM_NONE) {
         complain(NULL, "convert: no form is known by the ending of '%s'; --form names one", c->to);
+        return EXIT_USAGE;
+    }
+    if (options_check_form(&command_convert, c->s, c->encode.form) != EXIT_GOOD)
+        return EXIT_USAGE;
+    if (c->encode.lossless && option_is_given(&command_convert, c->s, "quality")) {
+        complain(NULL, "convert: --quality is not for what --lossless asks for: nothing is lost there");
         return EXIT_USAGE;
     }
     if (strcmp(c->to, "-") == 0 && isatty(STDOUT_FILENO)) {
@@ -304,7 +345,7 @@ const command command_convert = {
             "instead).",
             "OUT is replaced if it is there, and only when all went well: it is written under a temporary name and "
             "renamed. What OUT's form cannot hold (alpha in JPEG, 16 bits in JPEG or WebP) is converted with a note; "
-            "with --strict it is an error.",
+            "with --strict it is an error. An option that the form does not have is an error, too.",
             NULL},
     .groups = (const option_group[]){{"What to write", options_convert},
                                      {"How to decode", options_hints},

@@ -6,6 +6,7 @@
 #include "text.h"
 #include "walk.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,14 +45,21 @@ static const option options_decode[] = {
 typedef struct bench {
     opened o;
     tally forms[FORM_COUNT];
+    tally failed;
     uint64_t other_files;
 } bench;
+
+/* What is wrong with a file, told by the first round in which something was. */
+typedef struct outcome {
+    atomic_int code; /* 0: nothing */
+    char *text;
+} outcome;
 
 typedef struct job {
     const settings *s;
     const file_list *list;
     bench *benches;
-    bad_file *outcome; /* of each file, code 0 when good; written in the first round alone */
+    outcome *outcomes; /* one a file */
 } job;
 
 static uint64_t clock_ns(clockid_t clock)
@@ -64,73 +72,85 @@ static uint64_t clock_ns(clockid_t clock)
 /* A file met in a folder that neither looks nor is called like an image is none, and no error. */
 static bool is_other(const found_file *file, const opened *o)
 {
-    const char *dot = strrchr(file->path, '.'), *slash = strrchr(file->path, '/');
-    bool ending = dot != NULL && (slash == NULL || dot > slash) && mr_form_from_name(dot + 1) != MR_FORM_NONE;
-    return o->code == MR_EFORMAT && !file->named && !ending;
+    return o->code == MR_EFORMAT && !file->named && mr_form_from_name(ending_of(file->path)) == MR_FORM_NONE;
 }
 
 static void note_failure(job *j, bench *b, size_t index)
 {
-    const found_file *file = &j->list->files[index];
-    if (is_other(file, &b->o)) {
-        b->other_files++;
-        return;
-    }
-    j->outcome[index].text = strdup(b->o.error);
-    j->outcome[index].code = b->o.code;
+    size_t number = index % j->list->count;
+    outcome *out = &j->outcomes[number];
+    int none = 0;
+    if (is_other(&j->list->files[number], &b->o))
+        b->other_files += index < j->list->count; /* once, not in each round */
+    else if (atomic_compare_exchange_strong(&out->code, &none, b->o.code))
+        out->text = strdup(b->o.error);
 }
 
-/* Reads and decodes one file, into nothing: the decoder keeps the pixels until the next. */
+/* Into nothing: the decoder keeps the pixels until the next. The times are told whatever comes of it. */
+static int decode(opened *o, const settings *s, const found_file *file, tally *out)
+{
+    mr_image image;
+    uint64_t start = clock_ns(CLOCK_MONOTONIC);
+    int result = file->error != 0 ? opened_fail(o, file->error) : opened_read(o, file->path);
+    uint64_t read = clock_ns(CLOCK_MONOTONIC), core = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    if (result == 0)
+        result = opened_decode(o, s, &image);
+    *out = (tally){.read_ns = read - start,
+                   .decode_ns = clock_ns(CLOCK_MONOTONIC) - read,
+                   .core_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - core};
+    if (result != 0)
+        return result;
+    out->images = 1;
+    out->stored_nbytes = o->in.nbytes;
+    out->pixels = (uint64_t)image.width * image.height;
+    out->pixel_nbytes = (uint64_t)mr_image_row_nbytes(&image) * image.height;
+    out->warnings = mr_decoder_warnings(o->decoder);
+    out->warned_images = out->warnings != 0;
+    return 0;
+}
+
 static void decode_file(void *user, unsigned worker, size_t index)
 {
     job *j = user;
     bench *b = &j->benches[worker];
-    size_t file = index % j->list->count;
-    mr_image image;
-    uint64_t start = clock_ns(CLOCK_MONOTONIC);
-    int result = opened_read(&b->o, j->list->files[file].path);
-    uint64_t read = clock_ns(CLOCK_MONOTONIC), core = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    if (result == 0)
-        result = opened_decode(&b->o, j->s, &image);
-    if (result != 0) {
-        if (index < j->list->count)
-            note_failure(j, b, file);
-        return;
+    tally one;
+    if (decode(&b->o, j->s, &j->list->files[index % j->list->count], &one) == 0) {
+        tally_add(&b->forms[(unsigned)mr_form_probe(b->o.in.bytes, b->o.in.nbytes) % FORM_COUNT], &one);
+    } else {
+        tally_add(&b->failed, &one);
+        note_failure(j, b, index);
     }
-    const tally one = {
-        .images = 1,
-        .stored_nbytes = b->o.in.nbytes,
-        .pixels = (uint64_t)image.width * image.height,
-        .pixel_nbytes = (uint64_t)mr_image_row_nbytes(&image) * image.height,
-        .warnings = mr_decoder_warnings(b->o.decoder),
-        .read_ns = read - start,
-        .decode_ns = clock_ns(CLOCK_MONOTONIC) - read,
-        .core_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - core,
-    };
-    tally_add(&b->forms[(unsigned)mr_form_probe(b->o.in.bytes, b->o.in.nbytes) % FORM_COUNT], &one);
+}
+
+/* The bad files, in the order of the list; NULL when there is no memory. */
+static bad_file *gather_bad(const job *j, size_t *count)
+{
+    bad_file *bad = calloc(j->list->count + 1, sizeof *bad);
+    *count = 0;
+    for (size_t i = 0; i < j->list->count && bad != NULL; i++) {
+        int code = atomic_load(&j->outcomes[i].code);
+        if (code != 0)
+            bad[(*count)++] = (bad_file){j->list->files[i].path, code, j->outcomes[i].text};
+    }
+    return bad;
 }
 
 static void sum_up(const job *j, report *r)
 {
     for (unsigned i = 0; i < r->threads; i++) {
         r->other_files += j->benches[i].other_files;
+        tally_add(&r->failed, &j->benches[i].failed);
         for (size_t form = 0; form < FORM_COUNT; form++) {
             tally_add(&r->forms[form], &j->benches[i].forms[form]);
             tally_add(&r->total, &j->benches[i].forms[form]);
         }
     }
-    for (size_t i = 0; i < j->list->count; i++)
-        if (j->outcome[i].code != 0) {
-            j->outcome[r->bad_count] = j->outcome[i];
-            j->outcome[r->bad_count++].path = j->list->files[i].path;
-        }
-    r->bad = j->outcome;
 }
 
 static void complain_of_bad(const report *r)
 {
     for (size_t i = 0; i < r->bad_count && i < BAD_SHOWN; i++)
-        complain(r->bad[i].path, "%s", r->bad[i].text != NULL ? r->bad[i].text : mr_error_text(r->bad[i].code));
+        complain(r->bad[i].path, "%s", bad_file_text(&r->bad[i]));
     if (r->bad_count > BAD_SHOWN)
         complain(NULL, "and %zu more bad files (--json lists all)", r->bad_count - BAD_SHOWN);
 }
@@ -138,55 +158,82 @@ static void complain_of_bad(const report *r)
 static int decode_all(job *j, unsigned threads)
 {
     report r = {.threads = threads, .repeat = j->s->repeat, .files = j->list->count};
+    r.accept_damaged = j->s->hints.accept_damaged;
     uint64_t start = clock_ns(CLOCK_MONOTONIC);
     parallel_run("decoding", threads, j->list->count * j->s->repeat, decode_file, j);
     r.wall_ns = clock_ns(CLOCK_MONOTONIC) - start;
     sum_up(j, &r);
+    bad_file *bad = gather_bad(j, &r.bad_count);
+    if (bad == NULL) {
+        complain(NULL, "%s", mr_error_text(MR_ENOMEM));
+        return EXIT_BAD_INPUT;
+    }
+    r.bad = bad;
     complain_of_bad(&r);
     if (j->s->json)
         report_put_json(&r);
-    else
+    else if (r.files != 0)
         report_put(&r);
-    for (size_t i = 0; i < r.bad_count; i++)
-        free((char *)r.bad[i].text);
-    return r.bad_count == 0 && j->list->failed == 0 ? EXIT_GOOD : EXIT_BAD_INPUT;
+    free(bad);
+    return r.bad_count == 0 && r.files != 0 ? EXIT_GOOD : EXIT_BAD_INPUT;
+}
+
+static unsigned count_threads(const settings *s, const file_list *list)
+{
+    size_t threads = s->threads != 0 ? s->threads : mr_threads_default(), most = list->count * s->repeat;
+    return (unsigned)(threads < most ? threads : most != 0 ? most : 1);
 }
 
 static int run_list(const settings *s, const file_list *list)
 {
-    unsigned threads = s->threads != 0 ? s->threads : mr_threads_default(), ready = 0;
+    unsigned threads = count_threads(s, list), ready = 0;
     job j = {.s = s, .list = list};
     int result = EXIT_BAD_INPUT;
-    if (threads > list->count * s->repeat)
-        threads = (unsigned)(list->count * s->repeat);
     j.benches = calloc(threads, sizeof *j.benches);
-    j.outcome = calloc(list->count, sizeof *j.outcome);
+    j.outcomes = calloc(list->count + 1, sizeof *j.outcomes);
     while (j.benches != NULL && ready < threads && opened_init(&j.benches[ready].o, s, NULL))
         ready++;
-    if (ready == threads && j.outcome != NULL)
+    if (ready == threads && j.outcomes != NULL)
         result = decode_all(&j, threads);
-    else
+    else if (j.benches == NULL || j.outcomes == NULL) /* else it is told already */
         complain(NULL, "%s", mr_error_text(MR_ENOMEM));
     for (unsigned i = 0; i < ready; i++)
         opened_fini(&j.benches[i].o);
-    free(j.outcome);
+    for (size_t i = 0; i < list->count && j.outcomes != NULL; i++)
+        free(j.outcomes[i].text);
+    free(j.outcomes);
     free(j.benches);
     return result;
+}
+
+/* Standard input cannot be read a second time. */
+static int check_stdin(const settings *s, char **paths, size_t count)
+{
+    size_t times = 0;
+    for (size_t i = 0; i < count; i++)
+        times += strcmp(paths[i], "-") == 0 ? s->repeat : 0;
+    if (times <= 1)
+        return EXIT_GOOD;
+    complain(NULL, "decode: '-' can be read only once%s", s->repeat > 1 ? ", so not with --repeat" : "");
+    return EXIT_USAGE;
 }
 
 static int run(const settings *s, char **paths, size_t count)
 {
     file_list list = {0};
     bool good = true;
-    int result = EXIT_BAD_INPUT;
+    int result = check_stdin(s, paths, count);
+    if (result != EXIT_GOOD)
+        return result;
+    result = EXIT_BAD_INPUT;
     for (size_t i = 0; i < count && good; i++)
         good = file_list_add(&list, paths[i]);
-    if (!good)
-        complain(NULL, "%s", mr_error_text(MR_ENOMEM));
-    else if (list.count != 0)
+    if (good && list.count == 0)
+        complain(count == 1 ? paths[0] : NULL, "there are no files in %s", count == 1 ? "it" : "these folders");
+    if (good)
         result = run_list(s, &list);
-    else if (list.failed == 0)
-        complain(NULL, "decode: no files there");
+    else
+        complain(NULL, "%s", mr_error_text(MR_ENOMEM));
     file_list_fini(&list);
     return result;
 }
@@ -203,8 +250,8 @@ const command command_decode = {
                               "in decoding; MB are millions of bytes of pixels. Reading is told apart from decoding.",
                               "In folders, hidden entries and files that are no images are passed over; a file that is "
                               "called like an image "
-                              "and is none, or is damaged, is a bad file: the first ten are listed, all are counted, "
-                              "and the exit code is 1.",
+                              "and is none, or is damaged, or cannot be read, is a bad file: the first ten are listed, "
+                              "all are counted, and the exit code is 1.",
                               NULL},
     .groups =
         (const option_group[]){

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "file.h"
+#include "interrupt.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,12 +16,16 @@ int input_open(input *in, const char *path)
     struct stat status;
     in->nbytes = 0;
     in->ended = false;
+    in->regular = false;
     in->file_nbytes = 0;
     in->fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (in->fd < 0)
         return errno;
-    if (fstat(in->fd, &status) == 0 && S_ISREG(status.st_mode))
-        in->file_nbytes = (uint64_t)status.st_size;
+    if (fstat(in->fd, &status) != 0 || !S_ISREG(status.st_mode))
+        return 0;
+    off_t at = lseek(in->fd, 0, SEEK_CUR); /* somebody may have read from standard input already */
+    in->regular = true;
+    in->file_nbytes = at < status.st_size ? (uint64_t)(status.st_size - at) : 0;
     return 0;
 }
 
@@ -71,27 +76,22 @@ void input_close(input *in)
     in->fd = -1;
 }
 
-int input_read(input *in, const char *path, size_t limit)
-{
-    int result = input_open(in, path);
-    if (result != 0)
-        return result;
-    result = input_fill(in, limit < SIZE_MAX ? limit + 1 : limit);
-    input_close(in);
-    return result;
-}
-
 void input_fini(input *in)
 {
     free(in->bytes);
     *in = (input){0};
 }
 
-static int write_all(int fd, const void *bytes, size_t nbytes)
+enum { CHUNK_NBYTES = 1 << 20 };
+
+/* EINTR when an interrupt waits; `held` may be NULL. */
+static int write_all(int fd, const void *bytes, size_t nbytes, const interrupts *held)
 {
     const char *p = bytes;
     while (nbytes != 0) {
-        ssize_t done = write(fd, p, nbytes < SSIZE_MAX ? nbytes : SSIZE_MAX);
+        if (held != NULL && interrupts_wait(held))
+            return EINTR;
+        ssize_t done = write(fd, p, nbytes < CHUNK_NBYTES ? nbytes : CHUNK_NBYTES);
         if (done < 0 && errno == EINTR)
             continue;
         if (done < 0)
@@ -107,23 +107,17 @@ static int write_direct(const char *path, const void *bytes, size_t nbytes)
     int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
         return errno;
-    int result = write_all(fd, bytes, nbytes);
+    int result = write_all(fd, bytes, nbytes, NULL);
     if (close(fd) != 0 && result == 0)
         result = errno;
     return result;
 }
 
-/* Beside the file, so that the rename stays within one file system. */
-static int write_renamed(const char *path, const mode_t *mode, const void *bytes, size_t nbytes)
+/* Fills the temporary file and gives it its name; what is left of it after a failure is removed. */
+static int write_temporary(int fd, const char *temporary, const char *path, const mode_t *mode, const void *bytes,
+                           size_t nbytes, const interrupts *held)
 {
-    char temporary[PATH_MAX];
-    int length = snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
-    if (length < 0 || (size_t)length >= sizeof temporary)
-        return ENAMETOOLONG;
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return errno;
-    int result = write_all(fd, bytes, nbytes);
+    int result = write_all(fd, bytes, nbytes, held);
     if (result == 0 && mode != NULL && fchmod(fd, *mode & 0777) != 0)
         result = errno;
     if (close(fd) != 0 && result == 0)
@@ -135,11 +129,30 @@ static int write_renamed(const char *path, const mode_t *mode, const void *bytes
     return result;
 }
 
+/* Beside the file, so that the rename stays within one file system. */
+static int write_renamed(const char *path, const mode_t *mode, const void *bytes, size_t nbytes)
+{
+    char temporary[PATH_MAX];
+    interrupts held;
+    int result = 0;
+    int length = snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
+    if (length < 0 || (size_t)length >= sizeof temporary)
+        return ENAMETOOLONG;
+    interrupts_hold(&held); /* so that Ctrl-C does not leave it behind */
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        result = errno;
+    else
+        result = write_temporary(fd, temporary, path, mode, bytes, nbytes, &held);
+    interrupts_release(&held);
+    return result;
+}
+
 int file_write(const char *path, const void *bytes, size_t nbytes)
 {
     struct stat status;
-    if (strcmp(path, "-") == 0)
-        return fwrite(bytes, 1, nbytes, stdout) == nbytes && fflush(stdout) == 0 ? 0 : errno;
+    if (strcmp(path, "-") == 0) /* past stdio, so that a failure is told once: by who called this */
+        return write_all(STDOUT_FILENO, bytes, nbytes, NULL);
     if (stat(path, &status) != 0)
         return write_renamed(path, NULL, bytes, nbytes);
     if (S_ISDIR(status.st_mode))

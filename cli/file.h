@@ -13,7 +13,8 @@ typedef struct input {
     size_t nbytes; /* read so far */
     size_t capacity;
     bool ended;           /* that is all there is */
-    uint64_t file_nbytes; /* of a regular file; else what was read so far */
+    bool regular;         /* a file that knows its size */
+    uint64_t file_nbytes; /* what is to be read of a regular file; else what was read so far */
     int fd;
 } input;
 
@@ -25,13 +26,11 @@ int input_fill(input *in, size_t nbytes);
 
 void input_close(input *in);
 
-/* Open, fill, close. A file of more than `limit` bytes is read no further than one byte beyond. */
-int input_read(input *in, const char *path, size_t limit);
-
 void input_fini(input *in);
 
 /*
- * Writes a file under a temporary name beside it and renames it, so that nobody ever sees half of it. What is there and
+ * Writes a file under a temporary name beside it and renames it, so that nobody ever sees half of it, and an interrupt
+ * leaves nothing behind. What is there and
  * is no regular file (a device, a pipe) is written to directly; "-" is standard output.
  */
 int file_write(const char *path, const void *bytes, size_t nbytes);

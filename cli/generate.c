@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.h"
 #include "file.h"
+#include "interrupt.h"
 #include "paint.h"
 #include "parallel.h"
 #include "text.h"
@@ -89,6 +90,7 @@ typedef struct job {
     atomic_uint_fast64_t made[FORM_MAX], nbytes;
     atomic_flag failed; /* the first failure is told, the rest would be the same */
     atomic_int result;
+    interrupts held; /* Ctrl-C waits until every image that was begun is whole */
 } job;
 
 static const char *const scene_names[SCENE_COUNT] = {"land", "table", "leaves", "street"};
@@ -207,6 +209,8 @@ static void make_image(void *user, unsigned worker, size_t index)
     uint64_t key = dice_hash(j->s->seed, index + 1);
     mr_image image;
     uint32_t width, height;
+    if (interrupts_wait(&j->held))
+        atomic_store(&j->result, EXIT_BAD_INPUT);
     if (atomic_load(&j->result) != EXIT_GOOD)
         return;
     choose_size(j->s, key, &width, &height);
@@ -275,9 +279,11 @@ static int generate(job *j, unsigned threads)
     j->encoders = calloc(threads, sizeof(mr_encoder *));
     while (j->encoders != NULL && ready < threads && mr_encoder_new(NULL, &j->encoders[ready]) == 0)
         ready++;
-    if (ready == threads && j->textures != NULL && textures_init(j->textures, j->s->seed))
+    if (ready == threads && j->textures != NULL && textures_init(j->textures, j->s->seed)) {
+        interrupts_hold(&j->held);
         parallel_run("painting", threads, j->s->count, make_image, j);
-    else
+        interrupts_release(&j->held);
+    } else
         fail(j, NULL, mr_error_text(MR_ENOMEM));
     for (unsigned i = 0; i < ready; i++)
         mr_encoder_free(j->encoders[i]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.h"
 #include "listing.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,9 +19,13 @@ static int look(opened *o, const settings *s, const char *name, finding *found)
     return result;
 }
 
-static void put_line(const finding *found)
+static bool put_line(void *to, const finding *found, const char *name)
 {
+    (void)to;
     printf("%016" PRIx64 "  ", found->hash);
+    put_escaped(stdout, name);
+    putchar('\n');
+    return true;
 }
 
 static void put_json(json *j, const finding *found)

@@ -26,7 +26,7 @@ const char *const command_notes[] = {
     "Exit codes: 0 when all went well; 1 when some input was bad or something could not be written (the others were "
     "still dealt with); 2 when the command line was wrong.",
     "Forms are found by content, never by the name. '-' is standard input or output. Errors go to standard error. "
-    "Colours and progress are for terminals only; NO_COLOR and TERM=dumb are obeyed. MILLRACE_CPU=portable, avx2 and "
+    "Colors and progress are for terminals only; NO_COLOR and TERM=dumb are obeyed. MILLRACE_CPU=portable, avx2 and "
     "so on masks instruction sets; the pixels are the same with any.",
     NULL,
 };
@@ -70,7 +70,7 @@ void help_overview(FILE *stream)
 
 static void put_option(FILE *stream, const terminal *t, const option *o)
 {
-    char sentence[512];
+    char sentence[512], forms[128];
     if (o->hidden)
         return;
     fputs("  ", stream);
@@ -86,8 +86,9 @@ static void put_option(FILE *stream, const terminal *t, const option *o)
         column = 0;
     }
     fprintf(stream, "%*s", (int)(OPTION_COLUMN - column), "");
-    snprintf(sentence, sizeof sentence, "%s%s%s%s", o->help, o->initial != NULL ? " [" : "",
-             o->initial != NULL ? o->initial : "", o->initial != NULL ? "]" : "");
+    option_forms(o, forms, sizeof forms);
+    snprintf(sentence, sizeof sentence, "%s%s%s%s%s%s", o->help, forms[0] != '\0' ? "; for " : "", forms,
+             o->initial != NULL ? " [" : "", o->initial != NULL ? o->initial : "", o->initial != NULL ? "]" : "");
     put_wrapped(stream, sentence, OPTION_COLUMN, OPTION_COLUMN, width_of(t));
 }
 

@@ -2,16 +2,17 @@
 #include "image.h"
 #include "text.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { HEADER_NBYTES = 256 << 10 };
+enum { PROBE_NBYTES = 4 << 10, HEADER_NBYTES = 256 << 10 };
 
 bool opened_init(opened *o, const settings *s, const mr_hooks *hooks)
 {
     const mr_limits none = {sizeof none, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
     mr_decoder_options options = {.struct_size = sizeof options, .hooks = hooks};
-    *o = (opened){.limit = s->no_limits ? SIZE_MAX : (size_t)1 << 30};
+    *o = (opened){.limit = s->no_limits ? UINT64_MAX : UINT64_C(1) << 30}; /* the decoder's own default */
     if (s->no_limits)
         options.limits = &none;
     int result = mr_decoder_new(&options, &o->decoder);
@@ -26,25 +27,71 @@ void opened_fini(opened *o)
     input_fini(&o->in);
 }
 
-static int fail_system(opened *o, int number)
+int opened_fail(opened *o, int number)
 {
     o->code = MR_EIO;
     snprintf(o->error, sizeof o->error, "%s", strerror(number));
     return o->code;
 }
 
+void explain(int code, const char *detail, char *text, size_t nbytes)
+{
+    const char *field = code == MR_ELIMIT ? strstr(detail, " (limits.") : NULL;
+    if (field != NULL)
+        snprintf(text, nbytes, "%.*s (--no-limits lifts it)", (int)(field - detail), detail);
+    else
+        snprintf(text, nbytes, "%s", detail[0] != '\0' ? detail : mr_error_text(code));
+}
+
 static int fail_decoder(opened *o, int code)
 {
-    const char *detail = mr_decoder_detail(o->decoder);
     o->code = code;
-    snprintf(o->error, sizeof o->error, "%s", detail[0] != '\0' ? detail : mr_error_text(code));
+    explain(code, mr_decoder_detail(o->decoder), o->error, sizeof o->error);
     return code;
+}
+
+static int fail_limit(opened *o)
+{
+    o->code = MR_ELIMIT;
+    snprintf(o->error, sizeof o->error, "more than %" PRIu64 " bytes, the limit (--no-limits lifts it)", o->limit);
+    return o->code;
+}
+
+static int fill(opened *o, uint64_t nbytes)
+{
+    int number = input_fill(&o->in, nbytes < SIZE_MAX ? (size_t)nbytes : SIZE_MAX);
+    return number != 0 ? opened_fail(o, number) : 0;
+}
+
+/* Opens a file and reads as much as tells whether to read on. */
+static int begin(opened *o, const char *name)
+{
+    int number = input_open(&o->in, name);
+    if (number != 0)
+        return opened_fail(o, number);
+    int result = fill(o, PROBE_NBYTES);
+    mr_info info;
+    if (result == 0 && mr_form_probe(o->in.bytes, o->in.nbytes) == MR_FORM_NONE)
+        result = opened_info(o, &info); /* for its sentence */
+    if (result == 0 && o->in.file_nbytes > o->limit)
+        result = fail_limit(o);
+    return result;
+}
+
+/* Reads on to the end; one byte beyond the limit shows that there is no end before it. */
+static int read_all(opened *o)
+{
+    int result = fill(o, o->limit < UINT64_MAX ? o->limit + 1 : UINT64_MAX);
+    return result == 0 && o->in.nbytes > o->limit ? fail_limit(o) : result;
 }
 
 int opened_read(opened *o, const char *name)
 {
-    int number = input_read(&o->in, name, o->limit);
-    return number != 0 ? fail_system(o, number) : 0;
+    int result = begin(o, name);
+    if (result == 0)
+        result = read_all(o);
+    input_close(&o->in);
+    return result;
 }
 
 int opened_info(opened *o, mr_info *info)
@@ -61,27 +108,28 @@ int opened_decode(opened *o, const settings *s, mr_image *image)
 }
 
 /*
- * All that JPEG's info tells stands before the first scan, so a success with the first part is the answer. The other
- * forms may hold EXIF or more frames further back: they are read whole, as is standard input, for its size.
+ * All that info tells of JPEG, PNM and raw stands before the pixels, so a success with the first part is the answer.
+ * PNG and WebP may hold EXIF or more frames further back: they are read whole, as is what does not know its size.
  */
 static int read_info(opened *o, mr_info *info)
 {
-    bool whole = o->in.fd == 0;
-    int number = input_fill(&o->in, whole ? o->limit : HEADER_NBYTES);
-    if (number != 0)
-        return fail_system(o, number);
-    if (!whole && !o->in.ended && mr_form_probe(o->in.bytes, o->in.nbytes) == MR_FORM_JPEG && opened_info(o, info) == 0)
-        return 0;
-    number = input_fill(&o->in, o->limit < SIZE_MAX ? o->limit + 1 : o->limit);
-    return number != 0 ? fail_system(o, number) : opened_info(o, info);
+    mr_form form = mr_form_probe(o->in.bytes, o->in.nbytes);
+    if (o->in.regular && form != MR_FORM_PNG && form != MR_FORM_WEBP) {
+        int result = fill(o, HEADER_NBYTES);
+        if (result != 0 || o->in.ended)
+            return result != 0 ? result : opened_info(o, info);
+        if (opened_info(o, info) == 0)
+            return 0;
+    }
+    int result = read_all(o);
+    return result != 0 ? result : opened_info(o, info);
 }
 
 int opened_read_info(opened *o, const char *name, mr_info *info)
 {
-    int number = input_open(&o->in, name);
-    if (number != 0)
-        return fail_system(o, number);
-    int result = read_info(o, info);
+    int result = begin(o, name);
+    if (result == 0)
+        result = read_info(o, info);
     input_close(&o->in);
     return result;
 }

@@ -10,7 +10,7 @@
 typedef struct opened {
     mr_decoder *decoder;
     input in;
-    size_t limit;    /* bytes read at most */
+    uint64_t limit;  /* on the bytes of a file; UINT64_MAX: none */
     int code;        /* MR_E..., of the last failure */
     char error[320]; /* its sentence */
 } opened;
@@ -19,10 +19,19 @@ typedef struct opened {
 bool opened_init(opened *o, const settings *s, const mr_hooks *hooks);
 void opened_fini(opened *o);
 
-/* Each returns 0 or o->code. */
+/*
+ * Each returns 0 or o->code. No more than the first few bytes are read of what is no image, nothing further of a file
+ * above the limit, and of a stream no more than the limit.
+ */
 int opened_read(opened *o, const char *name);
 int opened_info(opened *o, mr_info *info);
 int opened_decode(opened *o, const settings *s, mr_image *image);
+
+/* What went wrong, in words of the command: the library names its own fields, who typed a line knows its options. */
+void explain(int code, const char *detail, char *text, size_t nbytes);
+
+/* Fails with an errno, as if reading had. */
+int opened_fail(opened *o, int number);
 
 /* Reads as much of a file as its header needs. */
 int opened_read_info(opened *o, const char *name, mr_info *info);

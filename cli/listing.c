@@ -2,6 +2,8 @@
 #include "listing.h"
 #include "text.h"
 
+#include <errno.h>
+
 static void put_object(const listing *l, json *j, const char *name, const opened *o, const finding *found)
 {
     json_line(j);
@@ -14,21 +16,10 @@ static void put_object(const listing *l, json *j, const char *name, const opened
     json_close(j, '}');
 }
 
-static void put_line(const listing *l, const char *name, const finding *found, bool *headed)
-{
-    if (l->put_head != NULL && !*headed)
-        l->put_head();
-    *headed = true;
-    l->put_line(found);
-    put_escaped(stdout, name);
-    putchar('\n');
-}
-
 int listing_run(const listing *l, const settings *s, char **names, size_t count)
 {
     opened o;
     json j = {.stream = stdout};
-    bool headed = false;
     int result = EXIT_GOOD;
     if (!opened_init(&o, s, NULL))
         return EXIT_BAD_INPUT;
@@ -39,8 +30,8 @@ int listing_run(const listing *l, const settings *s, char **names, size_t count)
         bool good = l->look(&o, s, names[i], &found) == 0;
         if (s->json)
             put_object(l, &j, names[i], &o, good ? &found : NULL);
-        else if (good)
-            put_line(l, names[i], &found, &headed);
+        else if (good && !l->put_line(l->to, &found, names[i]))
+            good = opened_fail(&o, ENOMEM) == 0;
         if (!good) {
             complain(names[i], "%s", o.error);
             result = EXIT_BAD_INPUT;

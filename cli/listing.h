@@ -16,9 +16,9 @@ typedef struct finding {
 
 typedef struct listing {
     int (*look)(opened *o, const settings *s, const char *name, finding *found); /* 0 or o->code */
-    void (*put_head)(void);                          /* before the first line; may be NULL */
-    void (*put_line)(const finding *found);          /* up to the name, which comes last */
-    void (*put_json)(json *j, const finding *found); /* after the name, which comes first */
+    bool (*put_line)(void *to, const finding *found, const char *name);          /* false: out of memory */
+    void (*put_json)(json *j, const finding *found);                             /* after the name, which comes first */
+    void *to;                                                                    /* for put_line */
 } listing;
 
 /* The exit code. */

@@ -8,6 +8,7 @@
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const command *const commands[] = {
@@ -22,9 +23,13 @@ const command *command_find(const char *name)
     return NULL;
 }
 
-static int put_version(void)
+static int put_version(char **arguments)
 {
     char cpu[256];
+    if (arguments[0] != NULL) {
+        complain(NULL, "'%s' is one too many: millrace --version", arguments[0]);
+        return EXIT_USAGE;
+    }
     mr_cpu_text(cpu, sizeof cpu);
     printf("millrace %s\ncpu: %s\n", mr_version_text(), cpu[0] != '\0' ? cpu : "portable");
     return EXIT_GOOD;
@@ -44,6 +49,16 @@ static int unknown_command(const char *name)
     return EXIT_USAGE;
 }
 
+/* The library takes an unknown name for the slowest; who typed it should hear of it. */
+static void check_environment(void)
+{
+    char names[256];
+    const char *text = getenv("MILLRACE_CPU");
+    mr_cpu_names(names, sizeof names);
+    if (text != NULL && text[0] != '\0' && !list_has(names, text))
+        remark(NULL, "MILLRACE_CPU is '%s', which is not known and counts as portable (one of: %s)", text, names);
+}
+
 static int run(char **arguments)
 {
     settings s;
@@ -53,12 +68,9 @@ static int run(char **arguments)
         return EXIT_USAGE;
     }
     if (strcmp(arguments[0], "--version") == 0 || strcmp(arguments[0], "-V") == 0)
-        return put_version();
-    if (strcmp(arguments[0], "--help") == 0 || strcmp(arguments[0], "-h") == 0) {
-        help_overview(stdout);
-        return EXIT_GOOD;
-    }
-    const command *c = command_find(arguments[0]);
+        return put_version(arguments + 1);
+    bool help = strcmp(arguments[0], "--help") == 0 || strcmp(arguments[0], "-h") == 0;
+    const command *c = help ? &command_help : command_find(arguments[0]);
     if (c == NULL)
         return unknown_command(arguments[0]);
     int result = options_parse(c, arguments + 1, &s, &count);
@@ -91,5 +103,6 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* writes fail instead, and are checked; so too at the limit of a file's size */
     signal(SIGXFSZ, SIG_IGN);
     setlocale(LC_CTYPE, ""); /* for the terminal's encoding; numbers stay as they are in C */
+    check_environment();
     return close_stdout(run(argv + (argv[0] != NULL)));
 }

@@ -68,6 +68,7 @@ static void put_synopsis(FILE *stream)
 
 static void put_option(FILE *stream, const option *o)
 {
+    char sentence[512], forms[128];
     if (o->hidden)
         return;
     fputs(".It ", stream);
@@ -78,7 +79,9 @@ static void put_option(FILE *stream, const option *o)
     if (o->argument != NULL)
         fprintf(stream, " Ns = Ns Ar %s", o->argument);
     fputc('\n', stream);
-    put_sentences(stream, o->help, ".");
+    option_forms(o, forms, sizeof forms);
+    snprintf(sentence, sizeof sentence, "%s%s%s", o->help, forms[0] != '\0' ? "; for " : "", forms);
+    put_sentences(stream, sentence, ".");
     if (o->initial != NULL) {
         fputs("The default is\n", stream);
         put_text(stream, o->initial);

@@ -117,18 +117,6 @@ static bool read_numbers(const char *text, const char *between, uint32_t *out, s
     return true;
 }
 
-static bool list_has(const char *list, const char *word)
-{
-    size_t length = strlen(word);
-    while (length != 0 && *list != '\0') {
-        size_t item = strcspn(list, " ");
-        if (item == length && strncmp(list, word, length) == 0)
-            return true;
-        list += item + (list[item] == ' ');
-    }
-    return false;
-}
-
 /* "4:2:0" and "420" both. */
 static bool read_subsampling(const char *text, mr_subsampling *out)
 {
@@ -219,6 +207,58 @@ static int value_error(const command *c, const option *o, const char *text)
     return EXIT_USAGE;
 }
 
+/* The number of an option, for settings.given. */
+static unsigned number_of(const command *c, const option *wanted)
+{
+    unsigned number = 0;
+    for (const option_group *g = c->groups; g->options != NULL; g++)
+        for (const option *o = g->options; o->name != NULL; o++, number++)
+            if (o == wanted)
+                return number;
+    return number;
+}
+
+static int take_value(const command *c, const option *o, const char *text, settings *out)
+{
+    if (!read_value(o, text, out))
+        return value_error(c, o, text);
+    out->given |= UINT64_C(1) << (number_of(c, o) & 63);
+    return EXIT_GOOD;
+}
+
+bool option_is_given(const command *c, const settings *s, const char *name)
+{
+    const option *o = find_option(c, name, strlen(name), 0);
+    return o != NULL && (s->given >> (number_of(c, o) & 63) & 1) != 0;
+}
+
+void option_forms(const option *o, char *text, size_t nbytes)
+{
+    size_t used = 0;
+    const char *forms = o->forms != NULL ? o->forms : "", *lead = "";
+    text[0] = '\0';
+    while (*forms != '\0' && used < nbytes) {
+        size_t length = strcspn(forms, " ");
+        used += (size_t)snprintf(text + used, nbytes - used, "%s%.*s", lead, (int)length, forms);
+        forms += length + (forms[length] == ' ');
+        lead = strchr(forms, ' ') != NULL ? ", " : " and ";
+    }
+}
+
+int options_check_form(const command *c, const settings *s, mr_form form)
+{
+    char forms[128];
+    for (const option_group *g = c->groups; g->options != NULL; g++)
+        for (const option *o = g->options; o->name != NULL; o++) {
+            if (o->forms == NULL || !option_is_given(c, s, o->name) || list_has(o->forms, mr_form_name(form)))
+                continue;
+            option_forms(o, forms, sizeof forms);
+            complain(NULL, "%s: --%s is for %s, not for %s", c->name, o->name, forms, mr_form_name(form));
+            return EXIT_USAGE;
+        }
+    return EXIT_GOOD;
+}
+
 /* The names of all options, for a suggestion. */
 static void add_name(const option *o, void *user)
 {
@@ -262,7 +302,7 @@ static int parse_long(const command *c, char ***next, settings *out)
         complain(NULL, "%s: --%s needs a value: --%s=%s", c->name, o->name, o->name, o->argument);
         return EXIT_USAGE;
     }
-    return read_value(o, value, out) ? EXIT_GOOD : value_error(c, o, value);
+    return take_value(c, o, value, out);
 }
 
 /* -f, -fj, -q90, -q 90. */
@@ -275,7 +315,7 @@ static int parse_short(const command *c, char ***next, settings *out)
             return unknown_option(c, shown, NULL);
         }
         if (o->kind == OPTION_FLAG) {
-            read_value(o, NULL, out);
+            take_value(c, o, NULL, out);
             continue;
         }
         char *value = letter[1] != '\0' ? letter + 1 : *++*next;
@@ -283,7 +323,7 @@ static int parse_short(const command *c, char ***next, settings *out)
             complain(NULL, "%s: -%c needs a value: --%s=%s", c->name, o->letter, o->name, o->argument);
             return EXIT_USAGE;
         }
-        return read_value(o, value, out) ? EXIT_GOOD : value_error(c, o, value);
+        return take_value(c, o, value, out);
     }
     return EXIT_GOOD;
 }

@@ -41,9 +41,9 @@ int texture_at(const textures *t, texture which, int64_t u, int64_t v);
 /* A smooth curve of one variable in 1/256, -32768 to 32767, with a bend about every `period`. */
 int curve_at(uint64_t key, int x, int period, int octaves);
 
-/* What a thing is made of. Colours are levels; the rest is in 1/256 where nothing else is said. */
+/* What a thing is made of. Colors are levels; the rest is in 1/256 where nothing else is said. */
 typedef struct surface {
-    int colour[3];
+    int color[3];
     texture texture;
     int contrast; /* of the texture, in levels */
     int tint[3];  /* how much of the texture each channel takes */
@@ -75,7 +75,7 @@ typedef struct canvas {
     const textures *textures;
 } canvas;
 
-/* A gradient over the rows top to bottom - 1, from one colour to another. */
+/* A gradient over the rows top to bottom - 1, from one color to another. */
 void paint_gradient(const canvas *c, int top, int bottom, const int from[3], const int to[3]);
 
 /* A thing, over what is there. */
@@ -87,8 +87,8 @@ void paint_hills(const canvas *c, int y, int rough, uint64_t key, const surface 
 /* A plane that reaches from the row `horizon` down to the viewer. */
 void paint_ground(const canvas *c, int horizon, uint64_t key, const surface *s);
 
-/* A cloudy veil of one colour over the rows top to bottom - 1, `cover` of 256. */
-void paint_clouds(const canvas *c, int top, int bottom, int cover, uint64_t key, const int colour[3]);
+/* A cloudy veil of one color over the rows top to bottom - 1, `cover` of 256. */
+void paint_clouds(const canvas *c, int top, int bottom, int cover, uint64_t key, const int color[3]);
 
 /* The lens and the sensor: a little blur, darker corners, noise; into 8-bit RGB. */
 void paint_develop(const canvas *c, uint64_t key, int noise, const mr_image *out);

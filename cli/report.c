@@ -10,6 +10,7 @@ enum { BAR_CELLS = 16 };
 void tally_add(tally *to, const tally *from)
 {
     to->images += from->images;
+    to->warned_images += from->warned_images;
     to->stored_nbytes += from->stored_nbytes;
     to->pixels += from->pixels;
     to->pixel_nbytes += from->pixel_nbytes;
@@ -17,6 +18,11 @@ void tally_add(tally *to, const tally *from)
     to->read_ns += from->read_ns;
     to->decode_ns += from->decode_ns;
     to->core_ns += from->core_ns;
+}
+
+const char *bad_file_text(const bad_file *bad)
+{
+    return bad->text != NULL ? bad->text : mr_error_text(bad->code);
 }
 
 static double per(double value, double by)
@@ -63,8 +69,9 @@ static void put_times(const terminal *t, const report *r)
 {
     const char *names[] = {"reading", "decoding", "idle"};
     double all = (double)r->wall_ns * r->threads;
-    double spent = (double)(r->total.read_ns + r->total.decode_ns);
-    double parts[] = {(double)r->total.read_ns, (double)r->total.decode_ns, all > spent ? all - spent : 0};
+    double reading = (double)(r->total.read_ns + r->failed.read_ns);
+    double decoding = (double)(r->total.decode_ns + r->failed.decode_ns), spent = reading + decoding;
+    double parts[] = {reading, decoding, all > spent ? all - spent : 0};
     for (size_t i = 0; i < 3; i++) {
         double share = per(parts[i], spent > all ? spent : all);
         printf("  %-9s %9.3f s  %s", names[i], parts[i] * 1e-9, style_of(t, STYLE_CYAN));
@@ -83,7 +90,10 @@ static void put_remarks(const terminal *t, const report *r)
     if (r->other_files != 0)
         printf("  %" PRIu64 " other file%s passed over: no images\n", r->other_files, plural(r->other_files));
     if (r->total.warnings != 0)
-        printf("  %" PRIu64 " warning%s: oddities that did no harm\n", r->total.warnings, plural(r->total.warnings));
+        printf("  %" PRIu64 " warning%s in %" PRIu64 " image%s: %s\n", r->total.warnings, plural(r->total.warnings),
+               r->total.warned_images, plural(r->total.warned_images),
+               r->accept_damaged ? "damage that --accept-damaged accepts, or oddities that do no harm"
+                                 : "oddities that do no harm");
     if (r->bad_count != 0)
         printf("  %s%zu bad file%s%s of %" PRIu64 "\n", style_of(t, STYLE_RED), r->bad_count, plural(r->bad_count),
                style_of(t, STYLE_NONE), r->files);
@@ -110,6 +120,13 @@ void report_put(const report *r)
     put_remarks(&t, r);
 }
 
+static void put_json_times(json *j, const tally *row)
+{
+    json_real(j, "read_s", (double)row->read_ns * 1e-9);
+    json_real(j, "decode_s", (double)row->decode_ns * 1e-9);
+    json_real(j, "core_s", (double)row->core_ns * 1e-9);
+}
+
 static void put_json_tally(json *j, const char *name, const tally *row)
 {
     double core_s = (double)row->core_ns * 1e-9;
@@ -119,13 +136,25 @@ static void put_json_tally(json *j, const char *name, const tally *row)
     json_number(j, "pixels", row->pixels);
     json_number(j, "pixel_bytes", row->pixel_nbytes);
     json_number(j, "warnings", row->warnings);
-    json_real(j, "read_s", (double)row->read_ns * 1e-9);
-    json_real(j, "decode_s", (double)row->decode_ns * 1e-9);
-    json_real(j, "core_s", core_s);
+    json_number(j, "warned_images", row->warned_images);
+    put_json_times(j, row);
     json_real(j, "core_ms_per_image", per(core_s * 1e3, (double)row->images));
     json_real(j, "images_per_core_s", per((double)row->images, core_s));
     json_real(j, "pixel_mb_per_core_s", per((double)row->pixel_nbytes * 1e-6, core_s));
     json_close(j, '}');
+}
+
+static void put_json_bad(json *j, const report *r)
+{
+    json_open(j, "bad", '[');
+    for (size_t i = 0; i < r->bad_count; i++) {
+        json_line(j);
+        json_open(j, NULL, '{');
+        json_name(j, r->bad[i].path);
+        json_error(j, r->bad[i].code, bad_file_text(&r->bad[i]));
+        json_close(j, '}');
+    }
+    json_close(j, ']');
 }
 
 void report_put_json(const report *r)
@@ -140,21 +169,17 @@ void report_put_json(const report *r)
     json_real(&j, "pixel_mb_per_s", per((double)r->total.pixel_nbytes * 1e-6, wall_s));
     json_number(&j, "files", r->files);
     json_number(&j, "other_files", r->other_files);
+    json_bool(&j, "accept_damaged", r->accept_damaged);
     put_json_tally(&j, "total", &r->total);
+    json_open(&j, "failed", '{'); /* what bad and other files cost; it is in no total */
+    put_json_times(&j, &r->failed);
+    json_close(&j, '}');
     json_open(&j, "forms", '{');
     for (int form = 1; form < FORM_COUNT; form++)
         if (r->forms[form].images != 0)
             put_json_tally(&j, mr_form_name((mr_form)form), &r->forms[form]);
     json_close(&j, '}');
-    json_open(&j, "bad", '[');
-    for (size_t i = 0; i < r->bad_count; i++) {
-        json_line(&j);
-        json_open(&j, NULL, '{');
-        json_name(&j, r->bad[i].path);
-        json_error(&j, r->bad[i].code, r->bad[i].text);
-        json_close(&j, '}');
-    }
-    json_close(&j, ']');
+    put_json_bad(&j, r);
     json_close(&j, '}');
     putchar('\n');
 }

@@ -12,6 +12,7 @@ enum { FORM_COUNT = 16 };
 /* Sums over images of one form. */
 typedef struct tally {
     uint64_t images;
+    uint64_t warned_images; /* of them, those with a warning */
     uint64_t stored_nbytes;
     uint64_t pixels;
     uint64_t pixel_nbytes;
@@ -26,17 +27,21 @@ void tally_add(tally *to, const tally *from);
 typedef struct bad_file {
     const char *path;
     int code;
-    const char *text;
+    char *text; /* NULL when there was no memory for it */
 } bad_file;
+
+const char *bad_file_text(const bad_file *bad);
 
 typedef struct report {
     tally forms[FORM_COUNT]; /* by mr_form */
     tally total;
+    tally failed; /* the times of what gave no image: bad files, and others */
     unsigned threads;
     uint64_t wall_ns;
-    uint64_t files;
+    uint64_t files;       /* bad ones and others too */
     uint64_t other_files; /* in folders, and no images */
     uint64_t repeat;
+    bool accept_damaged; /* warnings may be damage */
     const bad_file *bad;
     size_t bad_count;
 } report;

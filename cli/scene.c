@@ -35,7 +35,7 @@ static uint64_t fork_key(scene *s)
     return dice_hash(s->d.key, s->d.drawn++);
 }
 
-/* A colour near another: lighter or darker as a whole, and a little off in each channel. */
+/* A color near another: lighter or darker as a whole, and a little off in each channel. */
 static void vary(scene *s, const int from[3], int spread, int to[3])
 {
     int whole = roll(s, -spread, spread);
@@ -47,13 +47,13 @@ static void vary(scene *s, const int from[3], int spread, int to[3])
 }
 
 /* One texture in all channels, more in some: the channels of photographs go together. */
-static surface make_surface(scene *s, const int colour[3], int spread, texture t, int contrast)
+static surface make_surface(scene *s, const int color[3], int spread, texture t, int contrast)
 {
     surface made = {.texture = t, .contrast = contrast, .step = 256, .step_across = 256, .opacity = 256, .soft = 20};
-    vary(s, colour, spread, made.colour);
+    vary(s, color, spread, made.color);
     for (int i = 0; i < 3; i++) {
         int own = roll(s, -16, 16);
-        made.tint[i] = 200 + made.colour[i] * 80 / 256 + own;
+        made.tint[i] = 200 + made.color[i] * 80 / 256 + own;
     }
     return made;
 }
@@ -72,7 +72,7 @@ static void paint_shadow(const scene *s, const thing *of, int dx, int dy, int op
     thing shadow = *of;
     shadow.x += dx;
     shadow.y += dy;
-    shadow.surface = (surface){.colour = {18, 18, 24}, .opacity = opacity, .soft = soft * 16};
+    shadow.surface = (surface){.color = {18, 18, 24}, .opacity = opacity, .soft = soft * 16};
     paint_thing(s->c, &shadow);
 }
 
@@ -144,10 +144,10 @@ static void paint_hill_chain(scene *s, int horizon, const int near[3])
     static const int far[3] = {120, 138, 150};
     int hills = roll(s, 1, 4);
     for (int i = 0; i < hills; i++) {
-        int colour[3];
+        int color[3];
         for (int k = 0; k < 3; k++)
-            colour[k] = far[k] + (near[k] - far[k]) * (i + 1) / (hills + 1);
-        surface hill = make_surface(s, colour, 14, i + 1 < hills ? TEXTURE_MIDDLE : TEXTURE_ROUGH, 6 + 5 * i);
+            color[k] = far[k] + (near[k] - far[k]) * (i + 1) / (hills + 1);
+        surface hill = make_surface(s, color, 14, i + 1 < hills ? TEXTURE_MIDDLE : TEXTURE_ROUGH, 6 + 5 * i);
         hill.light_y = -60;
         paint_hills(s->c, horizon + span(s, 5 * i) - span(s, 8), span(s, 14 - 2 * i), fork_key(s), &hill);
     }
@@ -178,8 +178,8 @@ static void paint_land(scene *s)
 
 static void paint_fruit(scene *s, int x, int y, int size)
 {
-    static const int colours[6][3] = {{186, 52, 40},  {214, 140, 44}, {122, 150, 58},
-                                      {206, 186, 74}, {96, 44, 74},   {226, 214, 196}};
+    static const int colors[6][3] = {{186, 52, 40},  {214, 140, 44}, {122, 150, 58},
+                                     {206, 186, 74}, {96, 44, 74},   {226, 214, 196}};
     int kind = roll(s, 0, 5), tall = roll(s, 80, 108), rough = roll(s, 0, 1), contrast = roll(s, 5, 14);
     thing fruit = make_thing(s, OUTLINE_ELLIPSE, x, y - size * 3 / 4, size, size * tall / 100 + 1);
     thing floor = fruit;
@@ -187,7 +187,7 @@ static void paint_fruit(scene *s, int x, int y, int size)
     floor.half_y = size / 3 + 1;
     paint_shadow(s, &floor, -s->light_x * size / 2, size / 8, 150, size / 3 + 1);
     fruit.turn_y = roll(s, -30, 30);
-    fruit.surface = make_surface(s, colours[kind], 16, rough != 0 ? TEXTURE_ROUGH : TEXTURE_MIDDLE, contrast);
+    fruit.surface = make_surface(s, colors[kind], 16, rough != 0 ? TEXTURE_ROUGH : TEXTURE_MIDDLE, contrast);
     fruit.surface.light_x = 95 * s->light_x;
     fruit.surface.light_y = -90;
     fruit.surface.round = 150;
@@ -234,7 +234,7 @@ static void paint_table(scene *s)
 }
 
 /* One leaf of the heap; `high` is 0 at the bottom and 256 on top. */
-static void paint_leaf(scene *s, int high, const int colour[3])
+static void paint_leaf(scene *s, int high, const int color[3])
 {
     /* Few are large, many are small: sizes fall as a power, which makes all scales alike. */
     int size = 300 / roll(s, 12, 100) + 2 + 6 * high / 256;
@@ -245,12 +245,12 @@ static void paint_leaf(scene *s, int high, const int colour[3])
     leaf.turn_y = roll(s, -64, 64) | 1;
     paint_shadow(s, &leaf, -s->light_x * span(s, 1), span(s, 1), 130, 3);
     leaf.surface =
-        make_surface(s, colour, 18 + 14 * high / 256, ridged != 0 ? TEXTURE_RIDGED : TEXTURE_MIDDLE, contrast);
+        make_surface(s, color, 18 + 14 * high / 256, ridged != 0 ? TEXTURE_RIDGED : TEXTURE_MIDDLE, contrast);
     leaf.surface.light_x = roll(s, -70, 70);
     leaf.surface.light_y = roll(s, -90, 90);
     leaf.surface.step_across = 128;
     for (int k = 0; k < 3; k++) /* what lies deep is dark */
-        leaf.surface.colour[k] = leaf.surface.colour[k] * (120 + 136 * high / 256) / 256;
+        leaf.surface.color[k] = leaf.surface.color[k] * (120 + 136 * high / 256) / 256;
     leaf.surface.soft = high < 85 ? 40 : 20;
     paint_thing(s->c, &leaf);
 }
@@ -258,13 +258,13 @@ static void paint_leaf(scene *s, int high, const int colour[3])
 static void paint_leaves(scene *s)
 {
     static const int soil[3] = {62, 54, 40};
-    static const int colours[5][3] = {{74, 106, 46}, {112, 132, 60}, {58, 84, 50}, {166, 134, 62}, {150, 84, 46}};
+    static const int colors[5][3] = {{74, 106, 46}, {112, 132, 60}, {58, 84, 50}, {166, 134, 62}, {150, 84, 46}};
     int season = roll(s, 0, 4);
     surface floor = make_surface(s, soil, 16, TEXTURE_ROUGH, 22);
     paint_ground(s->c, -s->c->height, fork_key(s), &floor);
     for (int i = 0; i < 420; i++) {
         bool other = roll(s, 0, 5) == 0;
-        paint_leaf(s, i * 256 / 420, colours[(season + other) % 5]);
+        paint_leaf(s, i * 256 / 420, colors[(season + other) % 5]);
     }
 }
 
@@ -286,7 +286,7 @@ static void paint_house(scene *s, int x, int foot, int wide, int tall)
     eaves.half_y = span(s, 1);
     eaves.surface.grid = 0;
     for (int k = 0; k < 3; k++)
-        eaves.surface.colour[k] = eaves.surface.colour[k] * 3 / 4;
+        eaves.surface.color[k] = eaves.surface.color[k] * 3 / 4;
     paint_thing(s->c, &eaves);
 }
 

@@ -13,12 +13,12 @@
 terminal terminal_of(FILE *stream)
 {
     const char *kind = getenv("TERM");
-    const char *no_colour = getenv("NO_COLOR");
+    const char *no_color = getenv("NO_COLOR");
     struct winsize size = {0};
     terminal t = {.width = 80, .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0};
     t.is_terminal = isatty(fileno(stream)) == 1;
     t.moves = t.is_terminal && kind != NULL && *kind != '\0' && strcmp(kind, "dumb") != 0;
-    t.colour = t.moves && (no_colour == NULL || *no_colour == '\0');
+    t.color = t.moves && (no_color == NULL || *no_color == '\0');
     if (t.is_terminal && ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
         t.width = size.ws_col;
     return t;
@@ -28,7 +28,7 @@ const char *style_of(const terminal *t, style wanted)
 {
     static const char *const codes[] = {"\033[0m",  "\033[1m",  "\033[2m", "\033[31m",
                                         "\033[32m", "\033[33m", "\033[36m"};
-    return t->colour ? codes[wanted] : "";
+    return t->color ? codes[wanted] : "";
 }
 
 size_t utf8_next(const char *text, size_t nbytes, unsigned *code)
@@ -115,6 +115,12 @@ void remark(const char *name, const char *format, ...)
     va_end(args);
 }
 
+const char *ending_of(const char *path)
+{
+    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+    return dot != NULL && (slash == NULL || dot > slash) ? dot + 1 : NULL;
+}
+
 void put_wrapped(FILE *stream, const char *text, unsigned at, unsigned indent, unsigned width)
 {
     unsigned column = at;
@@ -160,6 +166,18 @@ static unsigned distance(const char *a, size_t a_length, const char *b, size_t b
         }
     }
     return row[b_length];
+}
+
+bool list_has(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+    while (length != 0 && *list != '\0') {
+        size_t item = strcspn(list, " ");
+        if (item == length && strncmp(list, word, length) == 0)
+            return true;
+        list += item + (list[item] == ' ');
+    }
+    return false;
 }
 
 bool nearest_word(const char *list, const char *word, char *out, size_t nbytes)

@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* What the stream can show. Colours need a terminal that is not dumb, and no NO_COLOR. */
+/* What the stream can show. Colors need a terminal that is not dumb, and no NO_COLOR. */
 typedef struct terminal {
     bool is_terminal;
     bool moves; /* a line can be drawn over itself: progress is welcome */
-    bool colour;
+    bool color;
     bool utf8;
     unsigned width; /* 80 when it is no terminal */
 } terminal;
@@ -20,7 +20,7 @@ terminal terminal_of(FILE *stream);
 
 typedef enum style { STYLE_NONE, STYLE_BOLD, STYLE_DIM, STYLE_RED, STYLE_GREEN, STYLE_YELLOW, STYLE_CYAN } style;
 
-/* The escape sequence; "" where there are no colours. STYLE_NONE ends a style. */
+/* The escape sequence; "" where there are no colors. STYLE_NONE ends a style. */
 const char *style_of(const terminal *t, style wanted);
 
 /*
@@ -38,8 +38,14 @@ __attribute__((format(printf, 2, 3))) void remark(const char *name, const char *
 /* One code point of UTF-8 at text[0, nbytes): its length, or 0 when the bytes are not UTF-8. */
 size_t utf8_next(const char *text, size_t nbytes, unsigned *code);
 
+/* What follows the last dot of a file's name; NULL when there is none. */
+const char *ending_of(const char *path);
+
 /* Words of `text`, broken into lines of at most `width` characters, each indented; the first line is begun at `at`. */
 void put_wrapped(FILE *stream, const char *text, unsigned at, unsigned indent, unsigned width);
+
+/* Whether a word is in the list (separated by spaces). */
+bool list_has(const char *list, const char *word);
 
 /* The word of the list (separated by spaces) that `word` is most likely meant to be, into `out`; false when none is
  * near. */

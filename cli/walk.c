@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "walk.h"
-#include "text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +14,7 @@ typedef struct above {
     ino_t inode;
 } above;
 
-static bool add_file(file_list *list, const char *path, bool named)
+static bool add_file(file_list *list, const char *path, bool named, int error)
 {
     if (list->count == list->capacity) {
         size_t capacity = list->capacity * 2 + 64;
@@ -28,7 +27,7 @@ static bool add_file(file_list *list, const char *path, bool named)
     char *copy = strdup(path);
     if (copy == NULL)
         return false;
-    list->files[list->count++] = (found_file){copy, named};
+    list->files[list->count++] = (found_file){copy, named, error};
     return true;
 }
 
@@ -58,16 +57,13 @@ static char *join(const char *folder, const char *name)
 
 static bool add(file_list *list, const char *path, bool named, const above *up);
 
-static bool add_folder(file_list *list, const char *path, const above *up)
+static bool add_folder(file_list *list, const char *path, bool named, const above *up)
 {
     struct dirent **entries;
     int count = scandir(path, &entries, is_visible, compare_names);
     bool good = true;
-    if (count < 0) {
-        complain(path, "%s", strerror(errno));
-        list->failed++;
-        return true;
-    }
+    if (count < 0)
+        return add_file(list, path, named, errno);
     for (int i = 0; i < count; i++) {
         char *entry = good ? join(path, entries[i]->d_name) : NULL;
         good = entry != NULL && add(list, entry, false, up);
@@ -81,18 +77,17 @@ static bool add_folder(file_list *list, const char *path, const above *up)
 static bool add(file_list *list, const char *path, bool named, const above *up)
 {
     struct stat status;
-    if (stat(path, &status) != 0) {
-        complain(path, "%s", strerror(errno));
-        list->failed++;
-        return true;
-    }
+    if (named && strcmp(path, "-") == 0)
+        return add_file(list, path, named, 0);
+    if (stat(path, &status) != 0)
+        return add_file(list, path, named, errno);
     if (!S_ISDIR(status.st_mode))
-        return named || S_ISREG(status.st_mode) ? add_file(list, path, named) : true;
+        return named || S_ISREG(status.st_mode) ? add_file(list, path, named, 0) : true;
     for (const above *a = up; a != NULL; a = a->next)
         if (a->device == status.st_dev && a->inode == status.st_ino)
             return true;
     const above here = {up, status.st_dev, status.st_ino};
-    return add_folder(list, path, &here);
+    return add_folder(list, path, named, &here);
 }
 
 bool file_list_add(file_list *list, const char *path)

@@ -46,7 +46,7 @@ typedef struct mr_info {
     uint32_t depth;    /* likewise: 8 or 16 */
     mr_color color;
     mr_subsampling subsampling;
-    uint32_t orientation; /* EXIF, 1 to 8; 1 when there is none or it is broken */
+    uint32_t orientation; /* EXIF (not XMP), 1 to 8; 1 when there is none or it is broken */
     bool progressive;     /* a progressive JPEG, an interlaced PNG */
     bool lossless;        /* PNG, PNM, raw, lossless WebP */
     bool has_icc;
@@ -59,7 +59,7 @@ typedef struct mr_limits {
     uint64_t pixels;        /* width x height [2^28] */
     uint64_t nbytes;        /* of the stored image [2^30] */
     uint64_t scans;         /* of a progressive image [100] */
-    uint64_t memory_nbytes; /* all that one image may take, pixels and working memory [2^31] */
+    uint64_t memory_nbytes; /* all that a handle may hold at once, pixels and working memory [2^31] */
 } mr_limits;
 
 typedef struct mr_decode_hints {
@@ -169,7 +169,10 @@ MR_API int mr_decoder_icc(mr_decoder *decoder, const void *bytes, size_t nbytes,
 /* What the last call failed of, for a person: "truncated JPEG: ..."; "" after a success. */
 MR_API const char *mr_decoder_detail(const mr_decoder *decoder);
 
-/* Warnings of the last call: harmless oddities, each also logged; and, with accept_damaged, the damage. */
+/*
+ * Warnings of the last call: harmless oddities and, with accept_damaged, the damage. The first 16 are logged too, and
+ * that there are more.
+ */
 MR_API uint32_t mr_decoder_warnings(const mr_decoder *decoder);
 
 /* Gives back the working memory that is kept between calls, and so what the decoder gave out. */

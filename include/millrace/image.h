@@ -54,7 +54,10 @@ MR_API size_t mr_image_row_nbytes(const mr_image *image);
 /* The part of `image` inside `rect`, as a view. MR_EARGUMENT when it is empty or sticks out. */
 MR_API int mr_image_crop(const mr_image *image, mr_rect rect, mr_image *out);
 
-/* The same pixels bottom row first, as a view with the opposite stride. One that is not valid comes back as it is. */
+/*
+ * The same pixels bottom row first, as a view with the opposite stride. One that is not valid comes back as it is, and
+ * NULL as one that is all zero.
+ */
 MR_API mr_image mr_image_upside_down(const mr_image *image);
 
 /* Copies pixels between images of one shape (size, channels, depth) that do not overlap. */
@@ -76,8 +79,9 @@ MR_API int mr_image_orient(const mr_image *from, uint32_t orientation, const mr_
 /*
  * Averages blocks of n x n pixels (n is 2, 4 or 8), rounding half up; blocks at the right and bottom edge may be
  * smaller. `to` is ceil(width / n) x ceil(height / n) with the channels and depth of `from`. Equals Pillow's
- * Image.reduce(n) for 8-bit pixels, also where that gives one less: a block of `count` pixels is
- * (sum + count / 2) * (2^24 / count) >> 24, in whole numbers.
+ * Image.reduce(n) for 8-bit gray and RGB, also where that gives one less: a block of `count` pixels is
+ * (sum + count / 2) * (2^24 / count) >> 24, in whole numbers. Alpha is averaged like the others and does not weigh
+ * them, as it does in Pillow.
  */
 MR_API int mr_image_reduce(const mr_image *from, uint32_t n, const mr_image *to);
 

@@ -20,6 +20,12 @@ MR_API unsigned mr_threads_default(void);
  */
 MR_API size_t mr_cpu_text(char *text, size_t nbytes);
 
+/*
+ * The names that MILLRACE_CPU can have, separated by spaces; any other masks all there is, as "portable" does. Writes
+ * and returns as mr_cpu_text does.
+ */
+MR_API size_t mr_cpu_names(char *text, size_t nbytes);
+
 MR_END_DECLS
 
 #endif

@@ -86,6 +86,8 @@ int mr_image_crop(const mr_image *image, mr_rect rect, mr_image *out)
 
 mr_image mr_image_upside_down(const mr_image *image)
 {
+    if (image == NULL)
+        return (mr_image){0};
     mr_image view = *image;
     if (!mr_image_is_valid(image))
         return view;

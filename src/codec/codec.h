@@ -4,8 +4,8 @@
  *
  * Invariants every codec keeps:
  * 1. It reads nothing outside call->bytes[0, call->nbytes) and writes nothing outside `to`.
- * 2. It allocates through the call (mr__call_reserve, mr__call_charge), after the header has been held against the
- *    limits, and nothing at all in a second decode of the same size, where the library it stands on allows that.
+ * 2. It allocates through call->hooks, which keep limits->memory_nbytes (base/meter.h), and charges what a library
+ * takes by malloc; nothing at all in a second decode of the same size, where the library it stands on allows that.
  * 3. A failure has a detail that names the form, what is wrong and at which byte.
  * 4. Decoding a region gives exactly that region of the whole decode.
  */
@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/meter.h"
 #include "cpu/cpu.h"
 
 #include <millrace/codec.h>
@@ -28,21 +29,30 @@ typedef struct mr__call {
     mr__cpu_flags cpu;
     mr__detail *detail;
     uint32_t warnings;
-    uint64_t memory_nbytes; /* charged to this image so far */
-    void *state;            /* the codec's own, kept between calls */
+    mr__meter *meter;        /* that the hooks go through */
+    uint64_t kept_nbytes;    /* alive when the call began: kept from earlier images */
+    uint64_t library_nbytes; /* charged until the call ends */
+    void *state;             /* the codec's own, kept between calls */
 } mr__call;
 
 /* Fails the call: `return mr__call_fail(call, MR_ECORRUPT, "damaged PNG: ... at byte %zu", offset);` */
 #define mr__call_fail(call, ...) mr__fail((call)->detail, __VA_ARGS__)
 
-/* Counts a warning and logs it. */
+/* Counts a warning and logs it; of one call the first 16, and then a line that says there are more. */
 __attribute__((format(printf, 2, 3))) void mr__call_warn(mr__call *call, const char *format, ...);
 
-/* Charges memory to the image; MR_ELIMIT when it would exceed limits->memory_nbytes. Call before allocating. */
-int mr__call_charge(mr__call *call, uint64_t nbytes);
-
-/* Charges and reserves: the way to working memory. MR_ELIMIT or MR_ENOMEM, with detail. */
+/* The way to working memory. MR_ELIMIT or MR_ENOMEM, with detail. */
 int mr__call_reserve(mr__call *call, mr__buffer *buffer, size_t nbytes);
+
+/* After an allocation failed: MR_ELIMIT if the meter refused it, else MR_ENOMEM, with detail. */
+int mr__call_no_memory(mr__call *call);
+
+/* Before many allocations: MR_ELIMIT if this much more would not fit. */
+int mr__call_fits(mr__call *call, uint64_t nbytes);
+
+/* Puts what a library will take by malloc on the meter, by estimate, until the call ends; MR_ELIMIT if it does not fit.
+ */
+int mr__call_charge(mr__call *call, uint64_t nbytes);
 
 /* What is asked of a codec's decode, in stored coordinates: orientation is dealt with outside. */
 typedef struct mr__request {

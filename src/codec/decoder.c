@@ -18,15 +18,13 @@ struct mr_decoder {
 int mr_decoder_new(const mr_decoder_options *options, mr_decoder **out)
 {
     mr_decoder_options o;
-    mr__handle handle;
-    if (out == NULL || !mr__struct_copy(&o, sizeof o, options) || mr__handle_init(&handle, o.hooks, o.limits) != 0)
+    mr__handle *handle;
+    if (out == NULL || !mr__struct_copy(&o, sizeof o, options))
         return MR_EARGUMENT;
-    mr_decoder *decoder = mr__alloc_zero(&handle.hooks, sizeof *decoder);
-    if (decoder == NULL)
-        return MR_ENOMEM;
-    decoder->handle = handle;
-    *out = decoder;
-    return 0;
+    int result = mr__handle_new(sizeof(mr_decoder), o.hooks, o.limits, &handle);
+    if (result == 0)
+        *out = (mr_decoder *)handle;
+    return result;
 }
 
 void mr_decoder_trim(mr_decoder *decoder)
@@ -46,8 +44,7 @@ void mr_decoder_free(mr_decoder *decoder)
     if (decoder == NULL)
         return;
     mr_decoder_trim(decoder);
-    mr_hooks hooks = decoder->handle.hooks;
-    mr__free(&hooks, decoder);
+    mr__handle_free(&decoder->handle);
 }
 
 const char *mr_decoder_detail(const mr_decoder *decoder)
@@ -85,67 +82,84 @@ static int refuse_unknown(mr__call *call)
     return mr__call_fail(call, MR_EFORMAT, "not an image in a known format: it begins with%s", text);
 }
 
+/* One call on stored bytes: what is asked, and what has been found out so far. */
+typedef struct job {
+    const void *bytes;
+    size_t nbytes;
+    const mr_decode_hints *hints;
+    const mr__codec *codec;
+    mr_info info;
+    mr_decode_hints h; /* the hints, complete */
+    mr__plan plan;
+    mr_image image;      /* the result, or where it is to go */
+    size_t found_nbytes; /* of a profile */
+} job;
+
 /* What every call on stored bytes begins with: find the codec, get its state ready, parse the header. */
-static int begin(mr_decoder *d, mr__call *call, const void *bytes, size_t nbytes, const mr__codec **codec,
-                 mr_info *info)
+static int begin(mr_decoder *d, mr__call *call, job *j)
 {
-    *call = mr__handle_call(&d->handle, bytes, nbytes);
-    d->warnings = 0;
-    if (bytes == NULL && nbytes != 0)
+    if (call->bytes == NULL && call->nbytes != 0)
         return mr__call_fail(call, MR_EARGUMENT, "bytes is NULL");
-    if (nbytes == 0)
+    if (call->nbytes == 0)
         return mr__call_fail(call, MR_EFORMAT, "no data: 0 bytes");
-    if (nbytes > call->limits->nbytes)
-        return mr__call_fail(call, MR_ELIMIT, "%zu bytes of data: more than %llu, the limit (limits.nbytes)", nbytes,
-                             (unsigned long long)call->limits->nbytes);
-    *codec = mr__codec_probe(bytes, nbytes);
-    if (*codec == NULL)
+    if (call->nbytes > call->limits->nbytes)
+        return mr__call_fail(call, MR_ELIMIT, "%zu bytes of data: more than %llu, the limit (limits.nbytes)",
+                             call->nbytes, (unsigned long long)call->limits->nbytes);
+    j->codec = mr__codec_probe(call->bytes, call->nbytes);
+    if (j->codec == NULL)
         return refuse_unknown(call);
-    call->name = (*codec)->name;
-    int result = mr__states_get(&d->handle.states, *codec, call);
+    call->name = j->codec->name;
+    int result = mr__states_get(&d->handle.states, j->codec, call);
     if (result != 0)
         return result;
-    *info = (mr_info){.struct_size = sizeof *info, .form = (*codec)->form, .orientation = 1, .frames = 1};
-    result = (*codec)->info(call, info);
-    if (result == 0 && !is_possible(info))
-        result = mr__call_fail(call, MR_EINTERNAL, "the %s codec read a header that cannot be", (*codec)->name);
+    j->info = (mr_info){.struct_size = sizeof j->info, .form = j->codec->form, .orientation = 1, .frames = 1};
+    result = j->codec->info(call, &j->info);
+    if (result == 0 && !is_possible(&j->info))
+        result = mr__call_fail(call, MR_EINTERNAL, "the %s codec read a header that cannot be", call->name);
     return result;
 }
 
-/* What every call ends with. */
-static int end(mr_decoder *d, const mr__call *call, int result)
+/* Header, limits and hints: all that comes before memory. */
+static int prepare(mr_decoder *d, mr__call *call, job *j)
 {
-    d->warnings = call->warnings;
+    int result = begin(d, call, j);
+    if (result != 0)
+        return result;
+    if (!mr__struct_copy(&j->h, sizeof j->h, j->hints))
+        return mr__call_fail(call, MR_EARGUMENT,
+                             "hints: struct_size is not set, or fields are that this version lacks");
+    result = mr__call_check_pixels(call, j->info.width, j->info.height);
+    if (result == 0)
+        result = mr__plan_init(&j->plan, call, j->codec, &j->info, &j->h);
+    return result;
+}
+
+typedef int body(mr_decoder *d, mr__call *call, job *j);
+
+/* Runs a call; a second time, after a trim, if what earlier images left stood in its way. */
+static int run_call(mr_decoder *d, body *run, job *j)
+{
+    bool again;
+    int result;
+    do {
+        mr__call call = mr__handle_call(&d->handle, j->bytes, j->nbytes);
+        result = run(d, &call, j);
+        d->warnings = call.warnings;
+        again = mr__handle_end(&d->handle, &call, result);
+        if (again)
+            mr_decoder_trim(d);
+    } while (again);
     return result;
 }
 
 int mr_decoder_info(mr_decoder *d, const void *bytes, size_t nbytes, mr_info *out)
 {
-    mr__call call;
-    const mr__codec *codec;
-    mr_info info;
     if (d == NULL || out == NULL)
         return refuse_null(d, "info");
-    int result = begin(d, &call, bytes, nbytes, &codec, &info);
-    if (result == 0 && !mr__struct_give(out, &info, sizeof info))
-        result = mr__call_fail(&call, MR_EARGUMENT, "info: struct_size is not set");
-    return end(d, &call, result);
-}
-
-/* Header, limits and hints: all that comes before memory. `info` is what the plan refers to. */
-static int prepare(mr_decoder *d, mr__call *call, const void *bytes, size_t nbytes, const mr_decode_hints *hints,
-                   const mr__codec **codec, mr_info *info, mr__plan *plan)
-{
-    mr_decode_hints h;
-    int result = begin(d, call, bytes, nbytes, codec, info);
-    if (result != 0)
-        return result;
-    if (!mr__struct_copy(&h, sizeof h, hints))
-        return mr__call_fail(call, MR_EARGUMENT,
-                             "hints: struct_size is not set, or fields are that this version lacks");
-    result = mr__call_check_pixels(call, info->width, info->height);
-    if (result == 0)
-        result = mr__plan_init(plan, call, *codec, info, &h);
+    job j = {.bytes = bytes, .nbytes = nbytes};
+    int result = run_call(d, begin, &j);
+    if (result == 0 && !mr__struct_give(out, &j.info, sizeof j.info))
+        result = mr__fail(&d->handle.detail, MR_EARGUMENT, "info: struct_size is not set");
     return result;
 }
 
@@ -189,18 +203,18 @@ static int run_stage(mr__call *call, const mr__codec *codec, const mr__plan *pla
 }
 
 /* Runs the stages, each into the next buffer in turn, the last into `to`. */
-static int run(mr_decoder *d, mr__call *call, const mr__codec *codec, mr__plan *plan, const mr_image *to)
+static int run_stages(mr_decoder *d, mr__call *call, const job *j, const mr_image *to)
 {
     mr_image from = {0};
-    for (size_t i = 0; i < plan->stage_count; i++) {
-        mr_image out = plan->stage[i].out;
+    for (size_t i = 0; i < j->plan.stage_count; i++) {
+        mr_image out = j->plan.stage[i].out;
         int result = 0;
-        if (i + 1 == plan->stage_count)
+        if (i + 1 == j->plan.stage_count)
             out = *to;
         else
             result = place(call, &out, &d->stage[i % 2]);
         if (result == 0)
-            result = run_stage(call, codec, plan, plan->stage[i].kind, &from, &out);
+            result = run_stage(call, j->codec, &j->plan, j->plan.stage[i].kind, &from, &out);
         if (result != 0)
             return result;
         from = out;
@@ -208,78 +222,92 @@ static int run(mr_decoder *d, mr__call *call, const mr__codec *codec, mr__plan *
     return 0;
 }
 
+/* The last word before memory is taken: can these bytes be that image? */
+static int check_held(mr__call *call, const job *j)
+{
+    return j->codec->holds != NULL && !j->h.accept_damaged ? j->codec->holds(call, &j->info) : 0;
+}
+
+static int decode(mr_decoder *d, mr__call *call, job *j)
+{
+    int result = prepare(d, call, j);
+    if (result == 0)
+        result = check_held(call, j);
+    if (result == 0) {
+        j->image = *result_shape(&j->plan);
+        result = place(call, &j->image, &d->pixels);
+    }
+    if (result == 0)
+        result = run_stages(d, call, j, &j->image);
+    if (result != 0) // what a header claimed is not kept
+        mr__buffer_fini(&d->pixels, call->hooks);
+    return result;
+}
+
+static int decode_into(mr_decoder *d, mr__call *call, job *j)
+{
+    int result = prepare(d, call, j);
+    if (result == 0)
+        result = check_held(call, j);
+    if (result != 0)
+        return result;
+    const mr_image *shape = result_shape(&j->plan), *to = &j->image;
+    bool fits = mr_image_is_valid(to) && to->width == shape->width && to->height == shape->height &&
+                to->channels == shape->channels && to->depth == shape->depth;
+    if (!fits)
+        return mr__call_fail(call, MR_EARGUMENT, "the target is not %u x %u with %u channels of %u bits", shape->width,
+                             shape->height, shape->channels, shape->depth);
+    return run_stages(d, call, j, to);
+}
+
+static int read_icc(mr_decoder *d, mr__call *call, job *j)
+{
+    int result = begin(d, call, j);
+    if (result == 0 && j->info.has_icc && j->codec->icc != NULL)
+        result = j->codec->icc(call, &d->icc, &j->found_nbytes);
+    return result;
+}
+
 int mr_decoder_shape(mr_decoder *d, const void *bytes, size_t nbytes, const mr_decode_hints *hints, mr_image *shape)
 {
-    mr__call call;
-    const mr__codec *codec;
-    mr_info info;
-    mr__plan plan;
     if (d == NULL || shape == NULL)
         return refuse_null(d, "shape");
-    int result = prepare(d, &call, bytes, nbytes, hints, &codec, &info, &plan);
+    job j = {.bytes = bytes, .nbytes = nbytes, .hints = hints};
+    int result = run_call(d, prepare, &j);
     if (result == 0)
-        *shape = *result_shape(&plan);
-    return end(d, &call, result);
+        *shape = *result_shape(&j.plan);
+    return result;
 }
 
 int mr_decoder_decode(mr_decoder *d, const void *bytes, size_t nbytes, const mr_decode_hints *hints, mr_image *out)
 {
-    mr__call call;
-    const mr__codec *codec;
-    mr_info info;
-    mr__plan plan;
-    mr_image made = {0};
     if (d == NULL || out == NULL)
         return refuse_null(d, "out");
-    int result = prepare(d, &call, bytes, nbytes, hints, &codec, &info, &plan);
-    if (result == 0) {
-        made = *result_shape(&plan);
-        result = place(&call, &made, &d->pixels);
-    }
+    job j = {.bytes = bytes, .nbytes = nbytes, .hints = hints};
+    int result = run_call(d, decode, &j);
     if (result == 0)
-        result = run(d, &call, codec, &plan, &made);
-    if (result == 0)
-        *out = made;
-    return end(d, &call, result);
+        *out = j.image;
+    return result;
 }
 
 int mr_decoder_decode_into(mr_decoder *d, const void *bytes, size_t nbytes, const mr_decode_hints *hints,
                            const mr_image *to)
 {
-    mr__call call;
-    const mr__codec *codec;
-    mr_info info;
-    mr__plan plan;
     if (d == NULL || to == NULL)
         return refuse_null(d, "to");
-    int result = prepare(d, &call, bytes, nbytes, hints, &codec, &info, &plan);
-    if (result == 0) {
-        const mr_image *shape = result_shape(&plan);
-        bool fits = mr_image_is_valid(to) && to->width == shape->width && to->height == shape->height &&
-                    to->channels == shape->channels && to->depth == shape->depth;
-        if (!fits)
-            result = mr__call_fail(&call, MR_EARGUMENT, "the target is not %u x %u with %u channels of %u bits",
-                                   shape->width, shape->height, shape->channels, shape->depth);
-    }
-    if (result == 0)
-        result = run(d, &call, codec, &plan, to);
-    return end(d, &call, result);
+    job j = {.bytes = bytes, .nbytes = nbytes, .hints = hints, .image = *to};
+    return run_call(d, decode_into, &j);
 }
 
 int mr_decoder_icc(mr_decoder *d, const void *bytes, size_t nbytes, const void **out, size_t *out_nbytes)
 {
-    mr__call call;
-    const mr__codec *codec;
-    mr_info info;
-    size_t found = 0;
     if (d == NULL || out == NULL || out_nbytes == NULL)
         return refuse_null(d, "out or out_nbytes");
-    int result = begin(d, &call, bytes, nbytes, &codec, &info);
-    if (result == 0 && info.has_icc && codec->icc != NULL)
-        result = codec->icc(&call, &d->icc, &found);
+    job j = {.bytes = bytes, .nbytes = nbytes};
+    int result = run_call(d, read_icc, &j);
     if (result == 0) {
-        *out = found != 0 ? d->icc.bytes : NULL;
-        *out_nbytes = found;
+        *out = j.found_nbytes != 0 ? d->icc.bytes : NULL;
+        *out_nbytes = j.found_nbytes;
     }
-    return end(d, &call, result);
+    return result;
 }

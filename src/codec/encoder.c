@@ -9,25 +9,27 @@ struct mr_encoder {
 int mr_encoder_new(const mr_encoder_options *options, mr_encoder **out)
 {
     mr_encoder_options o;
-    mr__handle handle;
-    if (out == NULL || !mr__struct_copy(&o, sizeof o, options) || mr__handle_init(&handle, o.hooks, o.limits) != 0)
+    mr__handle *handle;
+    if (out == NULL || !mr__struct_copy(&o, sizeof o, options))
         return MR_EARGUMENT;
-    mr_encoder *encoder = mr__alloc_zero(&handle.hooks, sizeof *encoder);
-    if (encoder == NULL)
-        return MR_ENOMEM;
-    encoder->handle = handle;
-    *out = encoder;
-    return 0;
+    int result = mr__handle_new(sizeof(mr_encoder), o.hooks, o.limits, &handle);
+    if (result == 0)
+        *out = (mr_encoder *)handle;
+    return result;
+}
+
+static void trim(mr_encoder *encoder)
+{
+    mr__handle_trim(&encoder->handle);
+    mr__buffer_fini(&encoder->out, &encoder->handle.hooks);
 }
 
 void mr_encoder_free(mr_encoder *encoder)
 {
     if (encoder == NULL)
         return;
-    mr_hooks hooks = encoder->handle.hooks;
-    mr__handle_trim(&encoder->handle);
-    mr__buffer_fini(&encoder->out, &hooks);
-    mr__free(&hooks, encoder);
+    trim(encoder);
+    mr__handle_free(&encoder->handle);
 }
 
 const char *mr_encoder_detail(const mr_encoder *encoder)
@@ -60,35 +62,57 @@ static void fill_defaults(mr_encode_options *o)
         o->orientation = 1;
 }
 
+/* What is asked: everything checked before any memory is taken. */
+static int check_all(mr__call *call, const mr_image *image, const mr_encode_options *options, mr_encode_options *o,
+                     const mr__codec **codec)
+{
+    if (options == NULL || !mr__struct_copy(o, sizeof *o, options))
+        return mr__call_fail(call, MR_EARGUMENT,
+                             "options: NULL, struct_size is not set, or fields are that this version lacks");
+    if (image == NULL || !mr_image_is_valid(image))
+        return mr__call_fail(call, MR_EARGUMENT, "the image is not valid: see mr_image_is_valid");
+    *codec = mr__codec_of_form(o->form);
+    if (*codec == NULL)
+        return mr__call_fail(call, MR_EARGUMENT, "form is %d, which is none", (int)o->form);
+    call->name = (*codec)->name;
+    if ((*codec)->encode == NULL)
+        return mr__call_fail(call, MR_EUNSUPPORTED, "%s can be decoded, but not encoded", call->name);
+    int result = check_options(call, o);
+    if (result == 0)
+        result = mr__call_check_pixels(call, image->width, image->height);
+    if (result == 0)
+        fill_defaults(o);
+    return result;
+}
+
+/* One try; *again tells that another may fare better, once what earlier images left has been trimmed. */
+static int encode(mr_encoder *e, const mr_image *image, const mr_encode_options *options, size_t *nbytes, bool *again)
+{
+    mr__call call = mr__handle_call(&e->handle, NULL, 0);
+    const mr__codec *codec = NULL;
+    mr_encode_options o;
+    int result = check_all(&call, image, options, &o, &codec);
+    if (result == 0)
+        result = mr__states_get(&e->handle.states, codec, &call);
+    if (result == 0)
+        result = codec->encode(&call, image, &o, &e->out, nbytes);
+    *again = mr__handle_end(&e->handle, &call, result);
+    return result;
+}
+
 int mr_encoder_encode(mr_encoder *e, const mr_image *image, const mr_encode_options *options, const void **out,
                       size_t *out_nbytes)
 {
     if (e == NULL)
         return MR_EARGUMENT;
-    mr__call call = mr__handle_call(&e->handle, NULL, 0);
-    mr_encode_options o;
     if (out == NULL || out_nbytes == NULL)
-        return mr__call_fail(&call, MR_EARGUMENT, "out or out_nbytes is NULL");
-    if (options == NULL || !mr__struct_copy(&o, sizeof o, options))
-        return mr__call_fail(&call, MR_EARGUMENT,
-                             "options: NULL, struct_size is not set, or fields are that this version lacks");
-    if (image == NULL || !mr_image_is_valid(image))
-        return mr__call_fail(&call, MR_EARGUMENT, "the image is not valid: see mr_image_is_valid");
-    const mr__codec *codec = mr__codec_of_form(o.form);
-    if (codec == NULL)
-        return mr__call_fail(&call, MR_EARGUMENT, "form is %d, which is none", (int)o.form);
-    call.name = codec->name;
-    if (codec->encode == NULL)
-        return mr__call_fail(&call, MR_EUNSUPPORTED, "%s can be decoded, but not encoded", codec->name);
-    int result = check_options(&call, &o);
-    if (result == 0)
-        result = mr__call_check_pixels(&call, image->width, image->height);
-    if (result == 0)
-        result = mr__states_get(&e->handle.states, codec, &call);
-    size_t nbytes = 0;
-    if (result == 0) {
-        fill_defaults(&o);
-        result = codec->encode(&call, image, &o, &e->out, &nbytes);
+        return mr__fail(&e->handle.detail, MR_EARGUMENT, "out or out_nbytes is NULL");
+    size_t nbytes;
+    bool again;
+    int result = encode(e, image, options, &nbytes, &again);
+    if (again) {
+        trim(e);
+        result = encode(e, image, options, &nbytes, &again);
     }
     if (result == 0) {
         *out = e->out.bytes;

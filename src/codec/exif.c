@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { TAG_ORIENTATION = 0x0112, TYPE_SHORT = 3, ENTRY_NBYTES = 12, HEAD_NBYTES = 8 };
+enum { TAG_ORIENTATION = 0x0112, TYPE_SHORT = 3, TYPE_LONG = 4, ENTRY_NBYTES = 12, HEAD_NBYTES = 8 };
 
 static uint32_t load16(const uint8_t *p, bool big)
 {
@@ -18,13 +18,14 @@ static uint32_t load32(const uint8_t *p, bool big)
     return big ? mr__load_be32(p) : mr__load_le32(p);
 }
 
-/* The orientation an entry holds, or 0 when it is another entry. */
+/* The orientation an entry holds, or 0 when it is another entry. It should be a SHORT; some write a LONG. */
 static uint32_t read_entry(const uint8_t *entry, bool big)
 {
     if (load16(entry, big) != TAG_ORIENTATION)
         return 0;
-    uint32_t value = load16(entry + 8, big);
-    bool good = load16(entry + 2, big) == TYPE_SHORT && load32(entry + 4, big) == 1 && value >= 1 && value <= 8;
+    uint32_t type = load16(entry + 2, big);
+    uint32_t value = type == TYPE_LONG ? load32(entry + 8, big) : load16(entry + 8, big);
+    bool good = (type == TYPE_SHORT || type == TYPE_LONG) && load32(entry + 4, big) == 1 && value >= 1 && value <= 8;
     return good ? value : 1;
 }
 

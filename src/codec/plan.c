@@ -51,17 +51,23 @@ static void add_stage(mr__plan *plan, mr__stage_kind kind, mr_image out)
     plan->stage[plan->stage_count++] = (mr__stage){kind, out};
 }
 
+static bool gives(const mr__codec *codec, const mr_info *info, uint32_t channels, uint32_t depth, uint32_t reduce)
+{
+    return codec->gives != NULL && codec->gives(info, channels, depth, reduce);
+}
+
 /* Stages after decoding, each only where the codec does not do its work already. */
 static void lay_out(mr__plan *plan, const mr__codec *codec, const mr_info *info, mr_image result, uint32_t reduce)
 {
     mr_rect region = plan->request.region;
     uint32_t channels = info->channels, depth = info->depth;
-    bool native = codec->gives != NULL && codec->gives(info, result.channels, result.depth, reduce);
-    bool native_reduce = reduce == 1 || native || (codec->gives != NULL && codec->gives(info, channels, depth, reduce));
-    if (native) {
+    if (gives(codec, info, result.channels, result.depth, reduce)) {
         channels = result.channels;
         depth = result.depth;
+    } else if (result.channels <= 2 && channels == 3 && gives(codec, info, 1, depth, reduce)) {
+        channels = 1; // the codec's gray, which is JPEG's Y, whatever is made of it then
     }
+    bool native_reduce = reduce == 1 || gives(codec, info, channels, depth, reduce);
     plan->request.reduce = native_reduce ? reduce : 1;
     if (!native_reduce)
         plan->request.region = enlarge(region, reduce, info);

@@ -89,13 +89,23 @@ mr__cpu_flags mr__cpu_detect(void)
     return probe() & mask;
 }
 
+/* The names in a table whose bits `flags` has, separated by spaces; as snprintf writes and returns. */
+static size_t join(const struct level *table, size_t count, mr__cpu_flags flags, char *text, size_t nbytes)
+{
+    char all[128] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++)
+        if ((table[i].mask & flags) == table[i].mask)
+            used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", used ? " " : "", table[i].name);
+    return (size_t)snprintf(text, nbytes, "%s", used ? all : "portable");
+}
+
 size_t mr_cpu_text(char *text, size_t nbytes)
 {
-    mr__cpu_flags flags = mr__cpu_detect();
-    char all[96] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (flags & names[i].mask)
-            used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", used ? " " : "", names[i].name);
-    return (size_t)snprintf(text, nbytes, "%s", used ? all : "portable");
+    return join(names, sizeof names / sizeof *names, mr__cpu_detect(), text, nbytes);
+}
+
+size_t mr_cpu_names(char *text, size_t nbytes)
+{
+    return join(levels, sizeof levels / sizeof *levels, UINT32_MAX, text, nbytes);
 }

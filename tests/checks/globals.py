@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The library has no mutable globals: its objects hold no writable data. (.data.rel.ro is constant once loaded.)
-
-The static library is found through MILLRACE_ARCHIVE; the self-test compiles its own objects."""
-import os
+"""The library has no mutable globals: its objects hold no writable data. (.data.rel.ro is constant once loaded.)"""
 import re
 
 import harness
@@ -27,7 +24,7 @@ def symbols(path):
 
 
 def check(root):
-    archive = os.environ["MILLRACE_ARCHIVE"] if (root / "CMakeLists.txt").exists() else build(root)
+    archive = harness.archive(root)
     seen = 0
     for where, name, kind, section in symbols(archive):
         seen += 1
@@ -35,18 +32,6 @@ def check(root):
             yield where, 1, f"'{name}' is mutable data in {section}; it belongs in a handle, or is const"
     if seen == 0:
         yield archive, 1, "no symbols were found; the check is broken"
-
-
-def build(root):
-    """An archive from the small trees of the self-test."""
-    objects = []
-    for source in sorted(root.rglob("*.c")):
-        objects.append(source.with_suffix(".o"))
-        status, said = harness.run(harness.compiler("CC", "cc", "gcc"), "-fPIC", "-O0", "-c", source, "-o", objects[-1])
-        if status != 0:
-            raise SystemExit(said)
-    harness.run("ar", "rc", root / "a.a", *objects)
-    return root / "a.a"
 
 
 GOOD = [{"a.c": 'static const char *const names[] = {"a", "b"};\nconst int n = 3;\nconst char *f(int i)\n{\n    return names[i];\n}\n'}]

@@ -48,6 +48,20 @@ def compiler(variable, *otherwise):
     return None
 
 
+def archive(root):
+    """The static library of the build, found through MILLRACE_ARCHIVE; in the self-tests one made of the tree's own files."""
+    if (root / "CMakeLists.txt").exists():
+        return os.environ["MILLRACE_ARCHIVE"]
+    objects = []
+    for source in sorted(root.rglob("*.c")):
+        objects.append(source.with_suffix(".o"))
+        status, said = run(compiler("CC", "cc", "gcc"), "-fPIC", "-O0", "-c", source, "-o", objects[-1])
+        if status != 0:
+            raise SystemExit(said)
+    run("ar", "rc", root / "a.a", *objects)
+    return root / "a.a"
+
+
 def skip(why):
     print(f"skipped: {why}")
     sys.exit(SKIPPED)

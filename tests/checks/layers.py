@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A folder of src/ includes only folders to its left; folders of one column never include each other; a form's folder
-under src/codec never includes another form's; cli, python, bench and examples see only include/. (doc/design.md)"""
+under src/codec never includes another form's; cli, python, bench and examples see only include/. (doc/design.md)
+Brackets change nothing: <cpu/cpu.h> is found by -Isrc as well."""
 import re
 
 import harness
@@ -22,17 +23,26 @@ COLUMN = {folder: number for number, column in enumerate(COLUMNS) for folder in 
 OUTSIDE = ["cli", "python", "bench", "examples"]
 SEES_INSIDE = "bench/kernels/"  # times the kernels themselves, with the tests' own calls
 
-INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+INCLUDE = re.compile(r'^\s*#\s*(?:include_next|include|import)\b\s*(?:(["<])([^">]+)[">])?')
 
 
 def includes(root, path):
+    """(line, quote, name) of each include; the quote is None where a macro stands for the name."""
     for number, line in enumerate(harness.lines(root, path), 1):
         found = INCLUDE.match(line)
         if found:
-            yield number, found.group(1), found.group(2)
+            yield number, found.group(1), found.group(2) or ""
+
+
+def of_the_house(name):
+    """Whether -Isrc could find it in a folder of the house, be it by a path with . or .. in it."""
+    parts = name.split("/")
+    return parts[0] in COLUMN or not {"", ".", ".."}.isdisjoint(parts[:-1])
 
 
 def public_problem(root, quote, name):
+    if quote is None:
+        return "an include names its file, not a macro"
     if quote == "<" and name.startswith("millrace/") and not (root / "include" / name).exists():
         return f"<{name}> is not a public header"
     return None
@@ -41,7 +51,7 @@ def public_problem(root, quote, name):
 def inside_problem(path, quote, name):
     """For a file of src/: what is wrong with including this, or None."""
     if quote == "<":
-        return None
+        return f'<{name}> is a file of the house: include it as "{name}"' if of_the_house(name) else None
     if ".." in name or "/" not in name:
         return f'include "{name}" by its path from src/, as "folder/file.h"'
     here, there = path.parts[1:], name.split("/")
@@ -72,6 +82,8 @@ def check(root):
         for number, quote, name in includes(root, path):
             if quote == '"':
                 yield path, number, f'a public header includes "{name}"; only <...> is for users'
+            elif of_the_house(name):
+                yield path, number, f"a public header includes <{name}>, which no user has"
             elif public_problem(root, quote, name):
                 yield path, number, public_problem(root, quote, name)
     for path in harness.files(root, OUTSIDE, {".c", ".h"}):
@@ -79,8 +91,8 @@ def check(root):
             continue
         for number, quote, name in includes(root, path):
             top = path.parts[0]
-            if quote == '"' and (name.split("/")[0] in COLUMN and not (root / top / name).exists() or ".." in name):
-                yield path, number, f'{top} includes "{name}"; it may see public headers and its own files only'
+            if of_the_house(name) and (quote == "<" or ".." in name or not (root / top / name).exists()):
+                yield path, number, f"{top} includes {name}; it may see public headers and its own files only"
             elif public_problem(root, quote, name):
                 yield path, number, public_problem(root, quote, name)
 
@@ -97,10 +109,18 @@ BAD = [
     ({"src/codec/table.c": '#include "codec/jpeg/b.h"\n'}, "knows its forms by the table only"),
     ({"src/base/a.c": '#include "../cpu/cpu.h"\n'}, "by its path from src/"),
     ({"src/base/a.c": '#include "a.h"\n'}, "by its path from src/"),
+    ({"src/base/a.c": "#include <cpu/cpu.h>\n"}, "<cpu/cpu.h> is a file of the house"),
+    ({"src/codec/png/a.c": "#include <codec/jpeg/header.h>\n"}, "<codec/jpeg/header.h> is a file of the house"),
+    ({"src/codec/png/a.c": "#include <../src/cpu/cpu.h>\n"}, "is a file of the house"),
+    ({"src/base/a.c": "#include <./cpu/cpu.h>\n"}, "is a file of the house"),
+    ({"src/base/a.c": "#include_next <cpu/cpu.h>\n"}, "is a file of the house"),
+    ({"src/base/a.c": "#define H <cpu/cpu.h>\n#include H\n"}, "a.c:2: an include names its file"),
     ({"src/misc/a.c": ""}, "is no folder of the house"),
     ({"src/base/a.c": "#include <millrace/secret.h>\n"}, "is not a public header"),
     ({"cli/info.c": '#include "base/memory.h"\n'}, "public headers and its own files only"),
     ({"bench/b.c": '#include "../src/base/memory.h"\n'}, "public headers and its own files only"),
+    ({"cli/info.c": "#include <base/memory.h>\n"}, "public headers and its own files only"),
+    ({"include/millrace/a.h": "#include <base/a.h>\n"}, "which no user has"),
     ({"include/millrace/a.h": '#include "base/a.h"\n'}, "only <...> is for users"),
 ]
 

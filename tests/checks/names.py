@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that the public headers put into a program's name space starts with mr_ or MR_ (include guards: MILLRACE_)."""
+"""Everything that the public headers put into a program's name space starts with mr_ or MR_ (include guards: MILLRACE_);
+everything that crosses files inside starts with mr_ or mr__, for the static library puts it into the program as well."""
 import re
 
 import harness
@@ -43,7 +44,28 @@ def declared(code):
             yield found.start(1), found.group(1)
 
 
+def linked(archive):
+    """(object, name) of each symbol that an archive gives to the linker."""
+    status, said = harness.run("nm", "-A", "-g", "--defined-only", "--format=posix", archive)
+    if status != 0:
+        raise SystemExit(f"nm failed: {said}")
+    for found in re.finditer(r"\[(.+?)\]: (\S+) ", said):
+        yield found.groups()
+
+
 def check(root):
+    yield from header_problems(root)
+    if not harness.files(root, ["src"], {".c"}):
+        return
+    symbols = list(linked(harness.archive(root)))
+    if not symbols:
+        yield "src", 1, "no symbols were found; the check is broken"
+    for where, name in symbols:
+        if not re.match(r"mr__?[a-z]", name):
+            yield where, 1, f"'{name}' crosses files and must start with mr__, or is static"
+
+
+def header_problems(root):
     for path in harness.files(root, ["include"], {".h"}):
         code = harness.code_only((root / path).read_text())
         for found in MACRO.finditer(code):
@@ -63,7 +85,8 @@ GOOD = [
         "typedef struct mr_s { size_t n; void *(*alloc)(void *user, size_t nbytes); } mr_s;\n"
         "typedef struct mr_o mr_o;\nMR_BEGIN_DECLS\nMR_API int mr_f(const mr_s *s, int (*callback)(void *), mr_o **out);\n"
         "MR_API mr_e mr_g(\n    void);\nMR_END_DECLS\n#endif\n"
-    }
+    },
+    {"src/base/a.c": "static int find(void)\n{\n    return 1;\n}\nint mr__a(void)\n{\n    return find();\n}\nint mr_b(void)\n{\n    return 1;\n}\n"},
 ]
 BAD = [
     ({"include/millrace/a.h": "#define LIMIT 3\n"}, "a.h:1: the macro LIMIT"),
@@ -75,6 +98,10 @@ BAD = [
     ({"include/millrace/a.h": "extern int counter;\n"}, "'counter'"),
     ({"include/millrace/a.h": "typedef int (*hook)(void *user);\n"}, "'hook'"),
     ({"include/millrace/a.h": "int mr__inside(void);\n"}, "'mr__inside'"),
+    ({"src/base/a.c": "int find(void)\n{\n    return 1;\n}\n"}, "a.o:1: 'find' crosses files"),
+    ({"src/base/a.c": "const int limit = 3;\n"}, "'limit' crosses files"),
+    ({"src/base/a.c": "int mr___a(void)\n{\n    return 1;\n}\n"}, "'mr___a' crosses files"),
+    ({"src/base/a.c": "static int a;\n"}, "no symbols were found"),
 ]
 
 if __name__ == "__main__":

@@ -13,10 +13,17 @@ import harness
 
 SETS = "x86|sse2|ssse3|sse41|avx2|avx512|bmi2|gfni|arm|neon|sve"
 OWN_FILE = re.compile(rf"_(?:{SETS})(?:_\w+)?\.[ch]$")
-MACRO = re.compile(r"\b(__x86_64__|__aarch64__|__amd64__|__i386__|__arm__|__SSE\w*|__AVX\w*|__BMI\w*|__ARM_\w+)\b")
+# Compilers spell one macro in several ways: __x86_64__, __x86_64, _M_X64.
+MACRO = re.compile(
+    r"\b(__(?:x86_64|amd64|i[3-6]86|aarch64|arm|arm64|thumb)(?:__)?|i386|_M_(?:X64|AMD64|IX86|ARM\w*)"
+    r"|__(?:SSE|SSSE|AVX|BMI|FMA|ADX|AES|VAES|SHA|GFNI|PCLMUL|VPCLMUL|POPCNT|LZCNT|F16C|XOP|TBM|MMX|ARM|aarch64|AARCH64|NEON)\w*)\b"
+)
+# An attribute is known by the word before its bracket, wherever in the list it stands: target("avx2"), __target__("avx2").
 OTHER = re.compile(
-    r"\b(\w*intrin\.h|arm_neon\.h|arm_sve\.h|arm_acle\.h|cpuid\.h|_mm\d*_\w+|__m\d+\w*|__builtin_ia32_\w+|__builtin_cpu_\w+"
-    r"|v(?:ld|st)\dq?_\w+|u?int(?:8x|16x|32x|64x)\w+_t)\b|(__attribute__\s*\(\(\s*target\w*|#\s*pragma\s+GCC\s+target|\basm\b|\b__asm__\b)"
+    r"\b(\w*intrin\.h|arm_neon\.h|arm_sve\.h|arm_acle\.h|cpuid\.h|_mm\d*_\w+|__m\d+\w*"
+    r"|__builtin_(?:ia32|cpu|arm|aarch64|neon|sve)_\w+|v(?:ld|st)\dq?_\w+|u?int(?:8x|16x|32x|64x)\w+_t)\b"
+    r"|\b_*(?:target|target_clones|target_version|cpu_dispatch|cpu_specific)_*\s*\("
+    r"|#\s*pragma\s+(?:GCC|clang)\s+target|\b_Pragma\b|\b(?:__)?asm(?:__)?\b"
 )
 CALL = re.compile(r"^\s*(?:void\s+)?mr__\w+_init_\w+\([^;{]*\);\s*$")
 
@@ -62,6 +69,16 @@ BAD = [
     ({"src/base/a.c": "#include <immintrin.h>\n"}, "immintrin.h"),
     ({"src/base/a.c": "#include <arm_neon.h>\n"}, "arm_neon.h"),
     ({"src/base/a.c": '__attribute__((target("avx2"))) void f(void);\n'}, "target"),
+    ({"src/base/a.c": '__attribute__((noinline, target("avx2"))) void f(void);\n'}, "target"),
+    ({"src/base/a.c": '__attribute__((__target__("avx2"))) void f(void);\n'}, "target"),
+    ({"src/base/a.c": '__attribute__((noinline,\n               target_clones("avx2"))) void f(void);\n'}, "a.c:2: 'target_clones"),
+    ({"src/base/a.c": '#define FAST target("avx2")\n'}, "target"),
+    ({"src/base/a.c": '#pragma GCC target("avx2")\n'}, "GCC target"),
+    ({"src/base/a.c": '_Pragma("GCC target(\\"avx2\\")")\n'}, "_Pragma"),
+    ({"src/base/a.c": "#if __x86_64\nint a;\n#endif\n"}, "a.c:1: '__x86_64'"),
+    ({"src/base/a.c": "#if __aarch64\nint a;\n#endif\n"}, "a.c:1: '__aarch64'"),
+    ({"src/base/a.c": "#ifdef _M_X64\n#endif\n"}, "'_M_X64'"),
+    ({"src/base/a.c": "#ifdef __GFNI__\n#endif\n"}, "'__GFNI__'"),
     ({"src/base/a.c": "void f(void)\n{\n    __asm__(\"nop\");\n}\n"}, "__asm__"),
     ({"src/codec/png/unfilter.c": TABLE.replace("    mr__t_init_x86(table);", "    mr__t_init_x86(table);\n    table->n = 3;")}, "'__x86_64__'"),
     ({"cli/info.c": "int a = __builtin_cpu_supports(0);\n"}, "__builtin_cpu_supports"),

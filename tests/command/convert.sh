@@ -63,6 +63,56 @@ has err 'strict does not allow it'
 [ ! -e poor.jpg ] || fail "--strict wrote a file"
 run 0 convert --strict a.ppm strict.png
 
+# Nothing that is asked for is passed over in silence: an option that the form does not have is a wrong command line.
+refused() { # OPTION FORM FORMS
+    rm -f asked.*
+    for strict in '' --strict; do
+        # shellcheck disable=SC2086 # words
+        run 2 convert $1 $strict a.ppm asked.$2
+        has err "^millrace: convert: ${1%%=*} is for $3, not for $2\$"
+        is "$(wc -l <err)" 1 "lines of the error of $1 to $2"
+        [ ! -e asked.$2 ] || fail "$1 to $2 wrote a file"
+    done
+}
+refused --lossless jpeg 'webp, png, pnm and raw'
+for form in png pnm raw webp; do
+    refused --progressive $form jpeg
+    refused --subsampling=420 $form jpeg
+    [ $form = webp ] || refused --quality=90 $form 'jpeg and webp'
+done
+for form in jpeg pnm raw; do
+    refused --effort=6 $form 'png and webp'
+done
+run 2 convert --form webp --lossless --quality 50 a.ppm asked.webp
+has err '^millrace: convert: --quality is not for what --lossless asks for'
+for form in webp png pnm raw; do
+    run 0 convert --lossless a.ppm kept.$form
+    is "$(hash_of kept.$form)" "$hash" "the hash of a lossless $form"
+done
+for ratio in 444 422 440 420 411 441 410; do
+    run 0 convert --subsampling $ratio a.ppm ratio.jpg
+    run 0 info --json ratio.jpg
+    json_is out 'j[0]["subsampling"].replace(":", "")' $ratio
+    run 0 help convert
+    has out " $ratio([ ,;]|\$)"
+done
+
+# A name that promises one kind of PNM, and pixels of another.
+run 0 convert -c 4 a.ppm rgba.ppm
+has err '^millrace: a\.ppm: note: OUT is called \.ppm, but is written as pam for its 4 channels$'
+run 0 convert -c 1 a.ppm gray.PPM
+has err 'note: OUT is called \.PPM, but is written as pgm for its 1 channel$'
+run 0 convert -c 2 a.ppm alpha.pnm
+has err 'note: OUT is called \.pnm, but is written as pam for its 2 channels$'
+run 1 convert --strict -c 4 a.ppm strict.ppm
+[ ! -e strict.ppm ] || fail "--strict wrote a PAM called ppm"
+for pair in '1 pgm' '3 ppm' '4 pam' '1 pnm' '3 pnm'; do
+    run 0 convert --strict -c "${pair% *}" a.ppm "kind.${pair#* }"
+    is_empty err
+done
+run 0 convert --form pnm -c 4 a.ppm kind.bin
+is_empty err
+
 # OUT is replaced, but only by a whole file: nothing is left behind by a failure.
 echo old >out.png
 run 0 convert a.ppm out.png
@@ -107,8 +157,16 @@ if [ -w /dev/full ]; then
     has err '^millrace: /dev/full: No space left on device$'
     "$MILLRACE" convert --form png a.ppm - >/dev/full 2>err
     is $? 1 "the exit code of convert to a full disk"
-    has err 'standard output: No space left on device'
+    has err '^millrace: standard output: No space left on device$'
+    is "$(wc -l <err)" 1 "lines of the error of a full disk"
 fi
+# A pipe that nobody reads any more.
+mkfifo closed
+exec 3<>closed 4>closed 3<&-
+"$MILLRACE" convert --form png a.ppm - >&4 2>err
+is $? 1 "the exit code of convert to a closed pipe"
+exec 4>&-
+is_empty err
 run 0 convert --form png a.ppm /dev/null
 [ -c /dev/null ] || fail "/dev/null is gone"
 finish

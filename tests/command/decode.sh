@@ -56,7 +56,58 @@ json_is out 'len(j["bad"]), j["other_files"], j["total"]["images"]' "(2, 1, 39)"
 run 1 decode set/README missing
 has err '^millrace: missing: No such file or directory$'
 has err '^millrace: set/README: not an image'
+
+# Damage that was accepted is not called harmless; harmless oddities are.
 run 0 decode --accept-damaged set/cut.jpg
+has out '^  [0-9]+ warnings? in 1 image: damage that --accept-damaged accepts, or oddities that do no harm$'
+run 0 decode --json --accept-damaged set/cut.jpg "$jpeg"
+json_is out 'j["accept_damaged"], j["total"]["warned_images"], j["total"]["warnings"] > 0' "(True, 1, True)"
+{
+    cat "$(ls set/land/*.pnm set/*/*.pnm 2>/dev/null | head -n 1)"
+    echo more
+} >odd.ppm
+run 0 decode odd.ppm
+has out '^  1 warning in 1 image: oddities that do no harm$'
+
+# Whatever cannot be reached is counted and listed with the other bad files, in the order of their names.
+mkdir mixed
+cp "$jpeg" mixed/a.jpg
+ln -s nowhere mixed/b.jpg
+cp set/cut.jpg mixed/c.jpg
+ln -s nowhere mixed/d
+run 1 decode --json mixed nosuch
+is_json out
+json_is out '[b["name"] for b in j["bad"]]' "['mixed/b.jpg', 'mixed/c.jpg', 'mixed/d', 'nosuch']"
+json_is out '[b["error"]["code"] for b in j["bad"]]' "['MR_EIO', 'MR_ETRUNCATED', 'MR_EIO', 'MR_EIO']"
+json_is out 'j["files"], j["total"]["images"]' "(5, 1)"
+is "$(wc -l <err)" 4 "errors"
+run 1 decode mixed nosuch
+has out '^  4 bad files of 5$'
+is "$(sed 's/^millrace: \([^:]*\):.*/\1/' err | tr '\n' ' ')" 'mixed/b.jpg mixed/c.jpg mixed/d nosuch ' "the errors, in order"
+run 1 decode nosuch
+has out '^  1 bad file of 1$'
+run 1 decode --json nosuch
+json_is out 'j["bad"][0]["name"], j["files"], j["forms"]' "('nosuch', 1, {})"
+
+# The time that a bad file takes is spent, not idle: this one is waited for, for at least a fifth of a second.
+mkfifo slow
+{
+    sleep 0.2
+    echo no image
+} >slow &
+run 1 decode --json slow
+json_is out 'j["failed"]["read_s"] >= 0.2, j["total"]["read_s"], j["total"]["images"]' "(True, 0, 0)"
+{
+    sleep 0.2
+    echo no image
+} >slow &
+run 1 decode "$jpeg" slow
+awk '$1 == "reading" && $2 >= 0.2 { good = 1 } END { exit !good }' out || fail "reading what is no image took no time"
+
+# What is there in one round and not in the next is bad, too.
+cat "$jpeg" | "$MILLRACE" decode --threads=1 --repeat=2 --json /dev/stdin >out 2>err
+is $? 1 "the exit code of a file that is gone in the second round"
+json_is out 'j["total"]["images"], [b["error"]["text"] for b in j["bad"]]' "(1, ['no data: 0 bytes'])"
 
 # The first ten are listed, all are counted.
 mkdir many
@@ -70,5 +121,9 @@ has err '^millrace: and 3 more bad files'
 has out '^  13 bad files of 13$'
 mkdir nothing
 run 1 decode nothing
-has err 'no files there'
+has err '^millrace: nothing: there are no files in it$'
+is_empty out
+run 1 decode --json nothing
+is_json out
+json_is out 'j["files"], j["total"]["images"], j["bad"]' "(0, 0, [])"
 finish

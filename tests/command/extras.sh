@@ -28,6 +28,12 @@ for name, space in (("rgb.png", b"RGB "), ("cmyk.png", b"CMYK")):
     icc = chunk(b"iCCP", b"test\0\0" + zlib.compress(profile(space)))
     open(name, "wb").write(png[:33] + icc + png[33:])
 jpeg = open("plain.jpg", "rb").read()
+good = profile(b"RGB ")
+bad = {"short": good[:100], "long": good + b"more", "nothing": b"", "garbage": bytes(range(200)),
+       "unsigned": good[:36] + b"what" + good[40:]}
+for name, icc in bad.items():
+    app2 = b"ICC_PROFILE\0\1\1" + icc
+    open(name + ".jpg", "wb").write(jpeg[:2] + b"\xff\xe2" + struct.pack(">H", len(app2) + 2) + app2 + jpeg[2:])
 for orientation in range(1, 9):
     app1 = b"Exif\0\0" + exif(orientation)
     open("turn%d.jpg" % orientation, "wb").write(jpeg[:2] + b"\xff\xe1" + struct.pack(">H", len(app1) + 2) + app1 + jpeg[2:])
@@ -60,6 +66,22 @@ run 0 convert cmyk.png kept.png
 has err "profile is for 'CMYK' and the pixels are RGB"
 run 1 convert --strict rgb.png strict.ppm
 [ ! -e strict.ppm ] || fail "--strict wrote a file"
+
+# What calls itself a profile and is none does not keep an image from being converted.
+for name in short long nothing garbage unsigned; do
+    for form in png jpg webp raw pnm; do
+        rm -f broken.$form
+        run 0 convert $name.jpg broken.$form
+        has err "^millrace: $name\.jpg: note: the ICC profile is dropped: "
+        is "$(wc -l <err)" 1 "notes on $name.jpg as $form"
+        run 0 info --json broken.$form
+        json_is out 'j[0]["icc"]' False
+        rm -f broken.$form
+        run 1 convert --strict $name.jpg broken.$form
+        has err '; --strict does not allow it$'
+        [ ! -e broken.$form ] || fail "--strict wrote $name.jpg as $form"
+    done
+done
 
 # Orientations are kept, or applied.
 for n in 1 2 3 4 5 6 7 8; do

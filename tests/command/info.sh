@@ -11,12 +11,24 @@ picture a.ppm
 run 0 info a.ppm a.png a.jpg alpha.png
 is_empty err
 is "$(wc -l <out)" 5 "lines of the table"
-has out '^form +size +ch bits +colour +chroma +prog +orient +icc +frames +bytes +name$'
+has out '^form +size +ch +bits +color +chroma +prog +orient +icc +frames +bytes +name$'
 has out '^pnm +8x6 +3 +8 +rgb +- +- +1 +- +1 +[0-9]+  a\.ppm$'
 has out '^png +8x6 +3 +8 +rgb +- +- +1 +- +1 +[0-9]+  a\.png$'
 has out '^jpeg +8x6 +3 +8 +ycbcr +4:2:2 +yes +1 +- +1 +[0-9]+  a\.jpg$'
 has out '^png +8x6 +2 +16 +gray .* alpha\.png$'
 has out " $(wc -c <a.jpg)  a.jpg\$"
+
+# Columns stand under each other whatever the sizes; each is as wide as it has to be.
+printf 'P6\n100000 100000\n255\n' >wide.ppm
+printf 'P6\n2147483647 2147483647\n255\n' >widest.ppm
+for names in 'a.jpg' 'a.jpg wide.ppm' 'wide.ppm a.jpg widest.ppm alpha.png'; do
+    # shellcheck disable=SC2086 # words
+    run 0 info $names
+    is "$(awk '{ print length($0) - length($NF) }' out | sort -u | wc -l)" 1 "columns where the names of '$names' begin"
+done
+has out '^pnm +2147483647x2147483647 '
+run 0 info a.jpg
+is "$(awk 'NR == 1 { print (length($0) <= 80) }' out)" 1 "a table of small numbers fits 80 columns"
 
 # By content, not by name.
 cp a.png wrong.JPEG

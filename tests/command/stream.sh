@@ -9,6 +9,17 @@ is "$(cut -c 1-16 out)" "$(hash_of a.ppm)" "the hash of standard input"
 has out '  -$'
 cat a.ppm | "$MILLRACE" info - >out || fail "info -"
 has out "^pnm +8x6 .* $(wc -c <a.ppm)  -\$"
+cat a.ppm | "$MILLRACE" decode - a.ppm >out 2>err || fail "decode -"
+has out '^Decoded 2 images'
+"$MILLRACE" decode --json - </dev/null >out 2>err
+is $? 1 "the exit code of decode on an empty standard input"
+has err '^millrace: standard input: no data: 0 bytes$'
+json_is out 'j["files"], j["bad"][0]["name"]' "(1, '-')"
+for twice in '- -' '--repeat=2 -'; do
+    # shellcheck disable=SC2086 # words
+    run 2 decode $twice
+    has err "^millrace: decode: '-' can be read only once"
+done
 "$MILLRACE" info - a.ppm </dev/null >out 2>err
 is $? 1 "the exit code of an empty standard input"
 has err '^millrace: standard input: no data: 0 bytes$'

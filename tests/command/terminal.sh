@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What a terminal gets: colours, a progress line, and neither when it is dumb.
+# What a terminal gets: colors, a progress line, and neither when it is dumb.
 . "$(dirname "$0")/common"
 
 if ! script -qec true /dev/null </dev/null >/dev/null 2>&1; then

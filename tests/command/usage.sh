@@ -21,6 +21,17 @@ is "$(wc -l <out)" 2 "lines of --version"
 run 0 -V
 MILLRACE_CPU=portable "$MILLRACE" --version >out
 has out '^cpu: portable$'
+for name in portable sse41 avx2 avx2-slowpdep avx512 neon all ''; do
+    MILLRACE_CPU=$name "$MILLRACE" --version >out 2>err
+    is_empty err
+done
+for name in typo 'avx2 avx512' ' ' AVX2; do
+    MILLRACE_CPU=$name "$MILLRACE" --version >out 2>err
+    is $? 0 "the exit code with an unknown MILLRACE_CPU"
+    has out '^cpu: portable$'
+    has err "^millrace: note: MILLRACE_CPU is '$name', which is not known and counts as portable \(one of: portable sse41 "
+    is "$(wc -l <err)" 1 "lines about MILLRACE_CPU=$name"
+done
 
 # Each command tells about itself, in both ways, with an example and within 80 columns.
 for command in info convert hash decode generate help; do
@@ -28,6 +39,8 @@ for command in info convert hash decode generate help; do
     cp out page
     run 0 "$command" --help
     cmp -s out page || fail "help $command differs from $command --help"
+    run 0 --help "$command"
+    cmp -s out page || fail "help $command differs from --help $command"
     run 0 "$command" -h
     has out '^Usage$'
     has out '^Examples$'
@@ -52,6 +65,9 @@ wrong() { # PATTERN ARGUMENT...
 wrong "unknown command 'convrt'; did you mean 'convert'" convrt
 wrong "unknown command 'zzzzzz' \(" zzzzzz
 wrong "unknown option '--versoin'" --versoin
+wrong "'extra' is one too many: millrace --version" --version extra
+wrong "'--json' is one too many: millrace --version" -V --json
+wrong "help: there is no command 'me'" --help me
 wrong "info: unknown option --jsn; did you mean --json" info --jsn x
 wrong "convert: unknown option --qualty; did you mean --quality" convert --qualty=3 a b
 wrong "convert: unknown option --sub; did you mean --subsampling" convert --sub=420 a b

@@ -23,8 +23,10 @@ typedef int failing_scenario(const mr_hooks *hooks, void *arg);
 /*
  * Runs the scenario with no failure, which must return 0; then with the 1st, 2nd, ... allocation refused once, and then
  * for ever. Each run must return 0 or MR_ENOMEM, leave no block alive and free nothing wrongly, or the test fails and
- * says which allocation it was. Whether a call that returned 0 all the same did its work is for the scenario to check.
+ * says which allocation it was. A quick run (test_quick) refuses all of the first ones, then one in several. Whether a
+ * call that returned 0 all the same did its work is for the scenario to check.
  */
+enum { FAILING_QUICK_ALL = 64, FAILING_QUICK_STEP = 7 };
 void failing_run(failing_scenario *scenario, void *arg);
 
 /* The parts, for a test that drives itself. */

@@ -44,7 +44,7 @@ static void make_row(const plain_recipe *r, uint32_t y, uint8_t *row, uint64_t *
         for (int c = 0; c < count; c++) {
             uint32_t slope = (x * (uint32_t)(3 + c) + y * (uint32_t)(5 - c)) / 2;
             uint32_t edge = ((x / 7 + y / 5 + (uint32_t)c) & 1) * 60;
-            *row++ = (uint8_t)(slope + edge + picture_random_below(random, 70));
+            *row++ = r->flat ? 128 : (uint8_t)(slope + edge + picture_random_below(random, 70));
         }
 }
 
@@ -70,6 +70,7 @@ static void set_options(j_compress_ptr c, const plain_recipe *r, jpeg_scan_info 
     }
     c->restart_interval = (unsigned)r->restart;
     c->arith_code = r->arithmetic;
+    c->optimize_coding = r->flat && !r->arithmetic;
     if (r->no_adobe)
         c->write_Adobe_marker = FALSE;
     if (r->no_jfif)
@@ -147,5 +148,32 @@ int plain_decode(const uint8_t *bytes, size_t nbytes, uint32_t reduce, uint32_t 
     }
     int warnings = (int)error.base.num_warnings;
     jpeg_destroy_decompress(&c);
+    return warnings;
+}
+
+/* Written as the formula reads, with true rounding, not as our own: paper shines through what ink and black leave. */
+static uint8_t shine(uint32_t stored_ink, uint32_t stored_black)
+{
+    uint32_t ink = 255 - stored_ink, black = 255 - stored_black, left = 255 - black;
+    return (uint8_t)(left - (2 * ink * left + 255) / 510);
+}
+
+int plain_decode_cmyk(const uint8_t *bytes, size_t nbytes, uint32_t reduce, mr_image *out)
+{
+    mr_image cmyk;
+    *out = (mr_image){0};
+    int warnings = plain_decode(bytes, nbytes, reduce, 4, &cmyk);
+    if (warnings < 0)
+        return warnings;
+    if (mr_image_init(out, cmyk.width, cmyk.height, 3, 8, NULL) != 0)
+        abort();
+    for (uint32_t y = 0; y < cmyk.height; y++)
+        for (uint32_t x = 0; x < cmyk.width; x++) {
+            const uint8_t *from = (const uint8_t *)cmyk.pixels + (ptrdiff_t)y * cmyk.stride + 4 * x;
+            uint8_t *to = (uint8_t *)out->pixels + (ptrdiff_t)y * out->stride + 3 * x;
+            for (int k = 0; k < 3; k++)
+                to[k] = shine(from[k], from[3]);
+        }
+    mr_image_fini(&cmyk, NULL);
     return warnings;
 }

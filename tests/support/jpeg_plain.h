@@ -21,6 +21,7 @@ typedef struct plain_recipe {
     bool separate;   /* a scan for each component */
     bool arithmetic; /* the coding */
     bool unrefined;  /* progressive, and the last scans missing: libjpeg smooths */
+    bool flat;       /* all samples in the middle, and the shortest codes: blocks of two bits */
     bool no_adobe;
     bool no_jfif;
     uint64_t seed;
@@ -34,6 +35,12 @@ picture_file plain_encode(const plain_recipe *recipe);
  * behind the data where it ends too early. Returns how many warnings it gave, or -1 when it failed. mr_image_fini *out.
  */
 int plain_decode(const uint8_t *bytes, size_t nbytes, uint32_t reduce, uint32_t channels, mr_image *out);
+
+/*
+ * The same of a file of four components, to the RGB that Pillow makes of it: it takes the samples for inverted, with or
+ * without Adobe's marker.
+ */
+int plain_decode_cmyk(const uint8_t *bytes, size_t nbytes, uint32_t reduce, mr_image *out);
 
 /* Whether libjpeg can do arithmetic coding. */
 bool plain_has_arithmetic(void);

@@ -55,6 +55,8 @@ size_t shared_walk(const char *path, const char *ending, shared_visit *visit, vo
     return visited;
 }
 
+static size_t all_visited;
+
 size_t shared_each(const char *folder, const char *ending, shared_visit *visit, void *user)
 {
     char path[1024];
@@ -62,5 +64,12 @@ size_t shared_each(const char *folder, const char *ending, shared_visit *visit, 
     size_t visited = shared_walk(path, ending, visit, user);
     if (visited == 0)
         printf("skipped: no files in %s\n", path);
+    all_visited += visited;
     return visited;
+}
+
+int shared_status(int failed)
+{
+    enum { SKIPPED = 77 };
+    return failed == 0 && all_visited == 0 ? SKIPPED : failed;
 }

@@ -20,4 +20,10 @@ size_t shared_walk(const char *path, const char *ending, shared_visit *visit, vo
 /* The same under `folder` of the shared folder; says a word if there is nothing. */
 size_t shared_each(const char *folder, const char *ending, shared_visit *visit, void *user);
 
+/*
+ * For the main of a program with no other tests than these: what it returns when `failed` of them failed. 77, which
+ * ctest counts as skipped, when shared_each has found no file at all.
+ */
+int shared_status(int failed);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,5 +14,11 @@
 /* Fails the test, and shows both, unless `part` stands in `text`. */
 #define assert_contains(text, part) test_contains(text, part, __FILE__, __LINE__)
 void test_contains(const char *text, const char *part, const char *file, int line);
+
+/*
+ * Whether MILLRACE_TEST_QUICK asks for a sample of the cases of long tests, always the same one, with every kind of
+ * case still in it: where the whole runs elsewhere already (see tools/run-tests).
+ */
+bool test_quick(void);
 
 #endif

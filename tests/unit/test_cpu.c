@@ -84,6 +84,20 @@ static void the_text_is_written_like_snprintf(void **state)
     assert_true(text[0] != ' ' && text[length - 1] != ' ');
 }
 
+static void all_names_are_told(void **state)
+{
+    (void)state;
+    char text[128], cut[9], expected[128] = "";
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        snprintf(expected + strlen(expected), sizeof expected - strlen(expected), "%s%s", i != 0 ? " " : "", names[i]);
+    detect_with("portable"); // which changes nothing here
+    assert_int_equal(mr_cpu_names(text, sizeof text), strlen(expected));
+    assert_string_equal(text, expected);
+    assert_int_equal(mr_cpu_names(cut, sizeof cut), strlen(expected));
+    assert_string_equal(cut, "portable");
+    detect_with(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -91,6 +105,7 @@ int main(void)
         cmocka_unit_test(the_environment_only_takes_away),
         cmocka_unit_test(flags_are_of_this_processor),
         cmocka_unit_test(the_text_is_written_like_snprintf),
+        cmocka_unit_test(all_names_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

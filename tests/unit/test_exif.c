@@ -36,6 +36,26 @@ static void both_byte_orders(void **state)
     }
 }
 
+/* As a LONG, which some writers use: all four bytes count. */
+static void a_long_is_taken_too(void **state)
+{
+    (void)state;
+    for (uint8_t o = 0; o <= 9; o++) {
+        uint8_t b[sizeof big], l[sizeof little];
+        uint32_t wanted = o >= 1 && o <= 8 ? o : 1;
+        memcpy(b, big, sizeof big);
+        memcpy(l, little, sizeof little);
+        b[13] = l[12] = 4;
+        b[19] = 0;
+        b[21] = l[18] = o;
+        assert_int_equal(orientation_of(b, sizeof b), wanted);
+        assert_int_equal(orientation_of(l, sizeof l), wanted);
+        b[18] = l[20] = 1;
+        assert_int_equal(orientation_of(b, sizeof b), 1);
+        assert_int_equal(orientation_of(l, sizeof l), 1);
+    }
+}
+
 static void what_is_written_is_read(void **state)
 {
     (void)state;
@@ -75,7 +95,7 @@ static void broken_ones(void **state)
     } breaks[] = {
         {"another order", 0, 'X'},   {"a mixed order", 1, 'I'},    {"not TIFF", 3, 43},
         {"offset too far", 4, 0x7f}, {"offset at the end", 7, 25}, {"offset past the end", 7, 26},
-        {"no entries", 9, 0},        {"another tag", 11, 0x13},    {"a long", 13, 4},
+        {"no entries", 9, 0},        {"another tag", 11, 0x13},    {"a long, of 393,216", 13, 4},
         {"a byte", 13, 1},           {"two values", 17, 2},        {"no value", 17, 0},
         {"orientation 0", 19, 0},    {"orientation 9", 19, 9},     {"orientation 262", 18, 1},
     };
@@ -123,6 +143,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_byte_orders),
+        cmocka_unit_test(a_long_is_taken_too),
         cmocka_unit_test(what_is_written_is_read),
         cmocka_unit_test(every_truncation),
         cmocka_unit_test(broken_ones),

@@ -41,6 +41,58 @@ static void every_allocation_is_refused_once_and_for_ever(void **state)
     assert_int_equal(t.refused, 3 * 1 + 3 + 2 + 1);
 }
 
+/* More than a quick run refuses one by one. */
+enum { MANY = FAILING_QUICK_ALL + 2 * FAILING_QUICK_STEP + 1 };
+
+typedef struct refusals {
+    size_t once[MANY + 1], for_ever[MANY + 1]; /* how often each was the first to be refused, so */
+} refusals;
+
+static int allocate_many(const mr_hooks *hooks, void *arg)
+{
+    refusals *r = arg;
+    size_t first = 0;
+    for (size_t i = 1; i <= MANY; i++) {
+        void *block = hooks->alloc(hooks->user, i, 64);
+        if (block != NULL)
+            hooks->free(hooks->user, block);
+        else if (first == 0)
+            first = i;
+    }
+    size_t refused = failing_now().refused;
+    // For the last one, once and for ever are the same.
+    bool for_ever = refused > 1 || (first == MANY && r->once[MANY] != 0);
+    (for_ever ? r->for_ever : r->once)[first]++;
+    assert_int_equal(refused, first == 0 ? 0 : refused > 1 ? MANY - first + 1 : 1);
+    return refused == 0 ? 0 : MR_ENOMEM;
+}
+
+/* Sets or unsets MILLRACE_TEST_QUICK, runs, and sets it back. */
+static refusals run_many(const char *quick)
+{
+    refusals r = {0};
+    const char *was = getenv("MILLRACE_TEST_QUICK");
+    char kept[16] = "";
+    if (was != NULL)
+        strncat(kept, was, sizeof kept - 1);
+    setenv("MILLRACE_TEST_QUICK", quick, 1);
+    failing_run(allocate_many, &r);
+    setenv("MILLRACE_TEST_QUICK", kept, 1);
+    return r;
+}
+
+static void a_quick_run_refuses_the_first_ones_and_a_sample(void **state)
+{
+    (void)state;
+    refusals full = run_many("0"), empty = run_many(""), quick = run_many("1");
+    for (size_t i = 1; i <= MANY; i++) {
+        size_t sampled = i <= FAILING_QUICK_ALL || (i - FAILING_QUICK_ALL) % FAILING_QUICK_STEP == 0;
+        assert_true(full.once[i] == 1 && full.for_ever[i] == 1);
+        assert_true(empty.once[i] == 1 && empty.for_ever[i] == 1);
+        assert_true(quick.once[i] == sampled && quick.for_ever[i] == sampled);
+    }
+}
+
 static void a_library_counts(void **state)
 {
     (void)state;
@@ -150,6 +202,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_is_refused_once_and_for_ever),
+        cmocka_unit_test(a_quick_run_refuses_the_first_ones_and_a_sample),
         cmocka_unit_test(a_library_counts),
         cmocka_unit_test(realloc_and_calloc_are_wrapped),
         cmocka_unit_test(a_leak_is_seen),

@@ -122,6 +122,8 @@ static void validity(void **state)
         out = mr_image_upside_down(&bad[i]);
         assert_memory_equal(&out, &bad[i], sizeof out);
     }
+    out = mr_image_upside_down(NULL);
+    assert_memory_equal(&out, &bad[0], sizeof out);
     assert_int_equal(mr_image_copy(NULL, &good), MR_EARGUMENT);
     assert_int_equal(mr_image_convert(&good, NULL), MR_EARGUMENT);
     assert_int_equal(mr_image_orient(NULL, 1, &good), MR_EARGUMENT);

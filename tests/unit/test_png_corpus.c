@@ -54,24 +54,30 @@ static void pngsuite(void **state)
 {
     (void)state;
     tally t = compare_folder("corpus/png/pngsuite");
-    if (t.files != 0)
-        assert_int_equal(t.files - t.taken, 14);
+    if (t.files == 0)
+        skip();
+    assert_int_equal(t.files - t.taken, 14);
 }
 
 static void libpng_test_files(void **state)
 {
     (void)state;
-    compare_folder("corpus/png/testpngs");
+    if (compare_folder("corpus/png/testpngs").files == 0)
+        skip();
 }
 
 static void data_sets(void **state)
 {
     (void)state;
     static const char *const folders[] = {"data/kodak", "data/cityscapes", "data/kitti"};
+    size_t files = 0;
     for (size_t i = 0; i < 3; i++) {
         tally t = compare_folder(folders[i]);
         assert_int_equal(t.taken, t.files);
+        files += t.files;
     }
+    if (files == 0)
+        skip();
 }
 
 int main(void)
@@ -81,5 +87,5 @@ int main(void)
         cmocka_unit_test(libpng_test_files),
         cmocka_unit_test(data_sets),
     };
-    return cmocka_run_group_tests(tests, handles_setup, handles_teardown);
+    return shared_status(cmocka_run_group_tests(tests, handles_setup, handles_teardown));
 }

@@ -37,8 +37,10 @@ static void every_truncation(void **state)
             picture_file copy = picture_copy(file.bytes, cut);
             int result = mr_decoder_decode(decoder, copy.bytes, cut, NULL, &part);
             assert_int_equal(result, cut < 4 ? MR_EFORMAT : cut < end ? MR_ETRUNCATED : 0);
-            if (cut >= 4 && cut < end)
+            if (cut >= 4 && cut < end) {
                 assert_contains(mr_decoder_detail(decoder), "truncated PNG: ");
+                assert_contains(mr_decoder_detail(decoder), " byte ");
+            }
             if (cut >= end) { // the pixels are all there; a missing IEND is worth a warning
                 assert_int_equal(mr_decoder_warnings(decoder), 1);
                 assert_true(picture_same(&part, &whole));

@@ -118,14 +118,22 @@ static void every_field_is_checked(void **state)
         int expected;
         const char *word;
     } cases[] = {
-        {8, 2, MR_EUNSUPPORTED, "version 2"},  {9, 1, MR_EUNSUPPORTED, "version 257"},
-        {10, 0, MR_ECORRUPT, "0 channels"},    {10, 5, MR_ECORRUPT, "5 channels"},
-        {11, 0, MR_ECORRUPT, "depth 0"},       {11, 24, MR_ECORRUPT, "depth 24"},
-        {12, 0, MR_ECORRUPT, "orientation 0"}, {12, 9, MR_ECORRUPT, "orientation 9"},
-        {16, 0, MR_ECORRUPT, "size 0 x 2"},    {19, 0x80, MR_ECORRUPT, "size 2147483651 x 2"},
-        {20, 0, MR_ECORRUPT, "size 3 x 0"},    {23, 0xff, MR_ECORRUPT, "size 3 x 4278190082"},
-        {24, 1, MR_ETRUNCATED, "83 bytes"},    {31, 0xff, MR_ETRUNCATED, "bytes were expected, 82 found"},
-        {20, 3, MR_ETRUNCATED, "91 bytes"},    {20, 1, MR_ECORRUPT, "73 bytes"},
+        {8, 2, MR_EUNSUPPORTED, "version 2"},
+        {9, 1, MR_EUNSUPPORTED, "version 257"},
+        {10, 0, MR_ECORRUPT, "0 channels"},
+        {10, 5, MR_ECORRUPT, "5 channels"},
+        {11, 0, MR_ECORRUPT, "depth 0"},
+        {11, 24, MR_ECORRUPT, "depth 24"},
+        {12, 0, MR_ECORRUPT, "orientation 0"},
+        {12, 9, MR_ECORRUPT, "orientation 9"},
+        {16, 0, MR_ECORRUPT, "size 0 x 2"},
+        {19, 0x80, MR_ECORRUPT, "size 2147483651 x 2"},
+        {20, 0, MR_ECORRUPT, "size 3 x 0"},
+        {23, 0xff, MR_ECORRUPT, "size 3 x 4278190082"},
+        {24, 1, MR_ETRUNCATED, "it ends at byte 82, and should at byte 83"},
+        {31, 0xff, MR_ETRUNCATED, "ends at byte 82, "},
+        {20, 3, MR_ETRUNCATED, "at byte 91"},
+        {20, 1, MR_ECORRUPT, "at byte 73"},
     };
     mr_image image = picture_make(3, 2, 3, 8, 1);
     picture_file good = picture_encode(&image, &raw);
@@ -159,11 +167,11 @@ static void every_other_length_is_an_error_that_says_how_much(void **state)
         assert_int_equal(picture_try(decoder, file.bytes, nbytes, NULL), nbytes < 8 ? MR_EFORMAT : MR_ETRUNCATED);
         free(file.bytes);
     }
-    assert_string_equal(mr_decoder_detail(decoder), "truncated raw image: 82 bytes were expected, 81 found");
+    assert_string_equal(mr_decoder_detail(decoder), "truncated raw image: it ends at byte 81, and should at byte 82");
     picture_file file = {calloc(1, 100), 100};
     memcpy(file.bytes, good.bytes, good.nbytes);
     assert_int_equal(picture_try(decoder, file.bytes, 83, NULL), MR_ECORRUPT);
-    assert_string_equal(mr_decoder_detail(decoder), "damaged raw image: 82 bytes were expected, 83 found");
+    assert_string_equal(mr_decoder_detail(decoder), "damaged raw image: it ends at byte 83, and should at byte 82");
     free(file.bytes);
     free(good.bytes);
     mr_image_fini(&image, NULL);

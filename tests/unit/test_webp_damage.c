@@ -101,6 +101,12 @@ static void details_name_the_byte(void **state)
     free(file.bytes);
 }
 
+/* Of ten changes to each byte a quick run makes two. */
+static bool is_left_out(size_t change)
+{
+    return test_quick() && (change / 10 + change) % 5 != 0;
+}
+
 /*
  * Every byte changed to some values: we take what libwebp takes and give the same pixels. We refuse a little more, as
  * libwebp's demuxer does: its plain decoder reads on after a chunk that says it is shorter than it is.
@@ -112,6 +118,8 @@ static void every_changed_byte_is_judged_as_by_libwebp(void **state)
     for (uint32_t kind = 0; kind < 4; kind++) {
         picture_file file = make_file(kind, 13, 9);
         for (size_t i = 0; i < file.nbytes * 10; i++) {
+            if (is_left_out(i))
+                continue;
             uint8_t old = file.bytes[i / 10];
             file.bytes[i / 10] = i % 10 < 8 ? (uint8_t)(old ^ 1 << i % 10) : i % 10 == 8 ? 0 : 255;
             int width, height, result = picture_try(decoder, file.bytes, file.nbytes, NULL);
@@ -142,6 +150,8 @@ static void every_changed_byte_of_an_animation_is_survived(void **state)
     (void)state;
     picture_file file = make_file(4, 13, 9);
     for (size_t i = 0; i < file.nbytes * 10; i++) {
+        if (is_left_out(i))
+            continue;
         uint8_t old = file.bytes[i / 10];
         file.bytes[i / 10] = i % 10 < 8 ? (uint8_t)(old ^ 1 << i % 10) : i % 10 == 8 ? 0 : 255;
         picture_try(decoder, file.bytes, file.nbytes, NULL);

@@ -204,3 +204,24 @@ int mr__jpeg_header_read(mr__call *call, mr__jpeg_header *header)
     }
     return 0;
 }
+
+size_t mr__jpeg_usable(mr__call *call)
+{
+    mr__jpeg_header header;
+    mr__jpeg_segment s = {0};
+    int result = mr__jpeg_header_read(call, &header);
+    size_t at = header.scan_at, end = call->nbytes;
+    while (result == 0 && s.marker != MR__JPEG_EOI) {
+        s.marker = 0;
+        result = mr__jpeg_next_segment(call, &at, &s);
+        // Below the frame headers there is no segment but TEM: damage, of which we know no end.
+        if (s.marker < MR__JPEG_SOF0 && s.marker != MR__JPEG_TEM)
+            break;
+    }
+    if (result == MR_ETRUNCATED && s.marker >= MR__JPEG_SOF0) {
+        mr__call_warn(call, "%s", call->detail->text);
+        end = s.at;
+    }
+    mr__detail_clear(call->detail);
+    return end;
+}

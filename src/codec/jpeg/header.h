@@ -69,12 +69,20 @@ int mr__jpeg_next_segment(mr__call *call, size_t *at, mr__jpeg_segment *segment)
 /* Reads up to the first scan. */
 int mr__jpeg_header_read(mr__call *call, mr__jpeg_header *header);
 
+/*
+ * Where the data can be said to end, when damage is accepted: before a segment behind the first scan that its end cuts,
+ * with a warning; else where it does. Such a segment is worth nothing, and libjpeg would stumble over it, while the
+ * scans before it are whole.
+ */
+size_t mr__jpeg_usable(mr__call *call);
+
 /* The APP2 segments that hold an ICC profile begin so, then come a number from 1 and how many there are. */
 #define MR__JPEG_ICC_TAG      "ICC_PROFILE"
 #define MR__JPEG_ICC_OVERHEAD ((size_t)14)
 
-/* The codec's info and icc. */
+/* The codec's info, icc and holds. */
 int mr__jpeg_info(mr__call *call, mr_info *info);
 int mr__jpeg_icc(mr__call *call, mr__buffer *buffer, size_t *nbytes);
+int mr__jpeg_holds(mr__call *call, const mr_info *info);
 
 #endif

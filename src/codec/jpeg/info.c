@@ -81,6 +81,7 @@ typedef struct pieces {
     const uint8_t *bytes[256];
     size_t nbytes[256];
     size_t count; /* that each piece says there are; 0 before the first */
+    size_t end;   /* the first scan's marker, before which they have to come */
 } pieces;
 
 static int add_piece(mr__call *call, const mr__jpeg_segment *s, pieces *p)
@@ -111,6 +112,7 @@ static int find_pieces(mr__call *call, pieces *p)
         if (result != 0)
             return result;
     }
+    p->end = s.at;
     return 0;
 }
 
@@ -121,12 +123,14 @@ int mr__jpeg_icc(mr__call *call, mr__buffer *buffer, size_t *nbytes)
     int result = find_pieces(call, &p);
     for (size_t i = 1; result == 0 && i <= p.count; i++) {
         if (p.bytes[i] == NULL)
-            result = mr__call_fail(call, MR_ECORRUPT, "damaged JPEG: ICC piece %zu of %zu is missing", i, p.count);
+            result = mr__call_fail(call, MR_ECORRUPT,
+                                   "damaged JPEG: ICC piece %zu of %zu is missing before the scan at byte %zu", i,
+                                   p.count, p.end);
         total += p.nbytes[i]; // at most 255 pieces of 64 KiB
     }
     if (result == 0)
         result = mr__call_reserve(call, buffer, total);
-    for (size_t i = 1; result == 0 && i <= p.count; used += p.nbytes[i++])
+    for (size_t i = 1; result == 0 && total != 0 && i <= p.count; used += p.nbytes[i++]) // no buffer for nothing
         memcpy(buffer->bytes + used, p.bytes[i], p.nbytes[i]);
     if (result == 0)
         *nbytes = total;

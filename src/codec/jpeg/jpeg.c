@@ -33,6 +33,7 @@ const mr__codec mr__codec_jpeg = {
     .info = mr__jpeg_info,
     .icc = mr__jpeg_icc,
     .gives = gives,
+    .holds = mr__jpeg_holds,
     .decode = mr__turbo_decode,
     .encode = mr__turbo_encode,
 };

@@ -38,6 +38,7 @@ typedef struct mr__turbo {
     bool done;           /* all pixels are there: whatever comes is a warning */
     bool ended;          /* the data has ended, and libjpeg was given an end marker that is not in it */
     const uint8_t *window_end;
+    const uint8_t *end; /* of what libjpeg is given of the data */
     mr__pool pool;
     struct jpeg_error_mgr error;
     struct jpeg_source_mgr source;

@@ -7,6 +7,7 @@
  * What is wrong after the last pixel, a missing end marker for one, is a warning: the pixels are all there. Where there
  * are several scans a missing end marker is an error, because nobody knows what came before it.
  */
+#include "codec/jpeg/header.h"
 #include "codec/jpeg/turbo_region.h"
 
 #include "base/size.h"
@@ -38,8 +39,9 @@ static void count_scans(j_common_ptr common)
     mr__turbo *t = common->client_data;
     uint64_t limit = t->call->limits->scans;
     if ((uint64_t)((j_decompress_ptr)common)->input_scan_number > limit)
-        mr__turbo_throw(t, mr__call_fail(t->call, MR_ELIMIT, "JPEG of more than %llu scans, the limit (limits.scans)",
-                                         (unsigned long long)limit));
+        mr__turbo_throw(t, mr__call_fail(t->call, MR_ELIMIT,
+                                         "JPEG of more than %llu scans, the limit (limits.scans), near byte %zu",
+                                         (unsigned long long)limit, mr__turbo_offset(t)));
 }
 
 /* Tables outlive an image in libjpeg, but not in the pool. */
@@ -154,7 +156,7 @@ static void finish(job *j)
     t->done = true;
     jpeg_finish_decompress(&j->state->decompress);
     if (t->ended)
-        mr__call_warn(t->call, "JPEG without an end marker: it ends at byte %zu", t->call->nbytes);
+        mr__call_warn(t->call, "JPEG without an end marker: it ends at byte %zu", mr__turbo_offset(t));
 }
 
 static void decode(void *opaque)
@@ -184,6 +186,7 @@ int mr__turbo_decode(mr__call *call, const mr__request *request, const mr_image 
     state->turbo.call = call;
     state->turbo.accept_damaged = request->accept_damaged;
     state->turbo.done = false;
+    state->turbo.end = call->bytes + (request->accept_damaged ? mr__jpeg_usable(call) : call->nbytes);
     int result = mr__turbo_run(&state->turbo, decode, &j);
     mr__turbo_reset(&state->turbo, (j_common_ptr)&state->decompress);
     return result;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* libjpeg's output into a buffer that grows by half, charged as it grows. */
+/* libjpeg's output into a buffer that grows by half. */
 #include "codec/jpeg/turbo.h"
 
 #include "base/size.h"
@@ -10,11 +10,8 @@ static void give_more(mr__turbo *t)
 {
     size_t used = t->out_nbytes;
     size_t step = used / 2 > STEP_LEAST_NBYTES ? used / 2 : STEP_LEAST_NBYTES;
-    int result = mr__call_charge(t->call, step);
-    if (result == 0 && mr__buffer_grow(t->out, t->call->hooks, used, used + step) != 0)
-        result = mr__call_fail(t->call, MR_ENOMEM, "out of memory: no %zu bytes for an encoded JPEG", used + step);
-    if (result != 0)
-        mr__turbo_throw(t, result);
+    if (mr__buffer_grow(t->out, t->call->hooks, used, used + step) != 0)
+        mr__turbo_throw(t, mr__call_no_memory(t->call));
     t->destination.next_output_byte = t->out->bytes + used;
     t->destination.free_in_buffer = step;
     t->out_nbytes = used + step;

@@ -83,17 +83,17 @@ static const char *text_of(j_common_ptr cinfo, const rule *r, char buffer[JMSG_L
 /* The detail for a message that ends the decode. Encoding has no bytes to point at. */
 static int fail(mr__turbo *t, const rule *r, const char *text)
 {
-    size_t at = t->call->bytes != NULL ? mr__turbo_offset(t) : 0;
-    switch (r->result) {
-    case MR_ENOMEM:
+    if (r->result == MR_ENOMEM)
         return mr__call_fail(t->call, MR_ENOMEM, "out of memory in libjpeg");
-    case MR_EUNSUPPORTED:
-        return mr__call_fail(t->call, MR_EUNSUPPORTED, "JPEG that libjpeg does not support: %s", text);
-    case MR_EINTERNAL:
+    if (r->result == MR_EINTERNAL)
         return mr__call_fail(t->call, MR_EINTERNAL, "libjpeg: %s", text);
-    }
     if (t->call->bytes == NULL)
-        return mr__call_fail(t->call, MR_EINTERNAL, "encoding a JPEG: %s", text);
+        return mr__call_fail(t->call, r->result == MR_EUNSUPPORTED ? MR_EUNSUPPORTED : MR_EINTERNAL,
+                             "encoding a JPEG: %s", text);
+    size_t at = mr__turbo_offset(t);
+    if (r->result == MR_EUNSUPPORTED)
+        return mr__call_fail(t->call, MR_EUNSUPPORTED, "JPEG that libjpeg does not support: %s, near byte %zu", text,
+                             at);
     if (t->ended)
         return mr__call_fail(t->call, MR_ETRUNCATED, "truncated JPEG: expected more image data at byte %zu", at);
     return mr__call_fail(t->call, r->result, "damaged JPEG: %s, near byte %zu", text, at);

@@ -79,25 +79,17 @@ static void reset_pool(mr__pool *pool, const mr_hooks *hooks)
     add_block(pool, hooks, total); // no harm if there is no memory for it now
 }
 
-/* Takes aligned memory that has been charged already. */
+/* Takes memory of an aligned size. */
 static void *take(mr__turbo *t, size_t nbytes)
 {
     mr__pool_block *block = t->pool.blocks;
     if (block == NULL || block->capacity - block->used < nbytes)
         block = add_block(&t->pool, t->call->hooks, nbytes > BLOCK_LEAST_NBYTES ? nbytes : BLOCK_LEAST_NBYTES);
     if (block == NULL)
-        mr__turbo_throw(
-            t, mr__call_fail(t->call, MR_ENOMEM, "out of memory: %zu bytes for a JPEG were not to be had", nbytes));
+        mr__turbo_throw(t, mr__call_no_memory(t->call));
     uint8_t *bytes = (uint8_t *)block + HEAD_NBYTES + block->used;
     block->used += nbytes;
     return bytes;
-}
-
-static void charge(mr__turbo *t, size_t nbytes)
-{
-    int result = mr__call_charge(t->call, nbytes);
-    if (result != 0)
-        mr__turbo_throw(t, result);
 }
 
 _Noreturn static void throw_too_big(mr__turbo *t)
@@ -112,7 +104,6 @@ static void *alloc_any(j_common_ptr cinfo, int lifetime, size_t nbytes)
     (void)lifetime;
     if (!align_up(nbytes, &nbytes))
         throw_too_big(t);
-    charge(t, nbytes);
     return take(t, nbytes);
 }
 
@@ -147,7 +138,6 @@ static JSAMPARRAY alloc_sarray(j_common_ptr cinfo, int lifetime, JDIMENSION widt
 {
     mr__turbo *t = cinfo->client_data;
     (void)lifetime;
-    charge(t, rows_nbytes(t, width, count));
     return take_rows(t, width, count);
 }
 
@@ -155,7 +145,6 @@ static JBLOCKARRAY alloc_barray(j_common_ptr cinfo, int lifetime, JDIMENSION wid
 {
     mr__turbo *t = cinfo->client_data;
     (void)lifetime;
-    charge(t, rows_nbytes(t, width * sizeof(JBLOCK), count));
     return take_rows(t, width * sizeof(JBLOCK), count);
 }
 
@@ -171,7 +160,7 @@ static jvirt_barray_ptr request_virt_barray(j_common_ptr cinfo, int lifetime, bo
     return array;
 }
 
-/* All coefficient arrays at once, charged together before the first byte is taken. */
+/* All coefficient arrays at once, weighed together before the first byte is taken. */
 static void realize_virt_arrays(j_common_ptr cinfo)
 {
     mr__turbo *t = cinfo->client_data;
@@ -180,7 +169,9 @@ static void realize_virt_arrays(j_common_ptr cinfo)
         if (a->rows == NULL &&
             !mr__size_add(total, rows_nbytes(t, a->row_blocks * sizeof(JBLOCK), a->row_count), &total))
             throw_too_big(t);
-    charge(t, total);
+    int result = mr__call_fits(t->call, total);
+    if (result != 0)
+        mr__turbo_throw(t, result);
     for (jvirt_barray_ptr a = t->pool.arrays; a != NULL; a = a->next)
         if (a->rows == NULL)
             a->rows = take_rows(t, a->row_blocks * sizeof(JBLOCK), a->row_count);

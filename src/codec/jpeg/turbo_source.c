@@ -18,7 +18,7 @@ static void init_source(j_decompress_ptr cinfo)
 
 static void move_window(mr__turbo *t, const uint8_t *from)
 {
-    size_t left = (size_t)(t->call->bytes + t->call->nbytes - from);
+    size_t left = (size_t)(t->end - from);
     size_t nbytes = left < WINDOW_NBYTES ? left : WINDOW_NBYTES;
     t->source.next_input_byte = from;
     t->source.bytes_in_buffer = nbytes;
@@ -40,7 +40,7 @@ static void give_end(mr__turbo *t)
 static boolean fill_input_buffer(j_decompress_ptr cinfo)
 {
     mr__turbo *t = cinfo->client_data;
-    if (t->window_end == t->call->bytes + t->call->nbytes)
+    if (t->window_end == t->end)
         give_end(t);
     else
         move_window(t, t->window_end);
@@ -56,8 +56,8 @@ static void skip_input_data(j_decompress_ptr cinfo, long count)
     if (n <= t->source.bytes_in_buffer) {
         t->source.next_input_byte += n;
         t->source.bytes_in_buffer -= n;
-    } else if (t->ended || n >= t->call->nbytes - at) {
-        t->window_end = t->call->bytes + t->call->nbytes;
+    } else if (t->ended || n >= (size_t)(t->end - t->call->bytes) - at) {
+        t->window_end = t->end;
         give_end(t);
     } else {
         move_window(t, t->call->bytes + at + n);
@@ -82,5 +82,5 @@ void mr__turbo_init_source(mr__turbo *t)
 
 size_t mr__turbo_offset(const mr__turbo *t)
 {
-    return t->ended ? t->call->nbytes : (size_t)(t->source.next_input_byte - t->call->bytes);
+    return (size_t)((t->ended ? t->end : t->source.next_input_byte) - t->call->bytes);
 }

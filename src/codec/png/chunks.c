@@ -223,7 +223,8 @@ int mr__png_parse(mr__call *call, bool warn, mr__png *png)
     chunk c;
     size_t at = MR__PNG_SIGNATURE_NBYTES;
     if (call->nbytes < at)
-        return mr__call_fail(call, MR_ETRUNCATED, "truncated PNG: %zu bytes of its signature", call->nbytes);
+        return mr__call_fail(call, MR_ETRUNCATED, "truncated PNG: its signature ends at byte %zu, the data at byte %zu",
+                             at, call->nbytes);
     if (memcmp(call->bytes, MR__PNG_SIGNATURE, at) != 0)
         return mr__call_fail(
             call, MR_ECORRUPT,
@@ -257,6 +258,20 @@ void mr__png_find_exif(const mr__call *call, mr__png *png)
             return;
         if (is(&c, "eXIf") && checksum_matches(&c))
             png->exif = (mr__span){c.bytes, c.nbytes};
+    }
+}
+
+size_t mr__png_data_nbytes(const mr__call *call, const mr__png *png)
+{
+    chunk c;
+    size_t nbytes = 0;
+    for (size_t at = png->data_at;; at = end_of(&c)) {
+        sight s = look(call, at, &c);
+        if (s == SIGHT_NO_CHUNK || c.type == NULL || !is(&c, "IDAT"))
+            return nbytes;
+        nbytes += c.nbytes;
+        if (s == SIGHT_CUT)
+            return nbytes;
     }
 }
 

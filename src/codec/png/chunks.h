@@ -51,6 +51,9 @@ int mr__png_parse(mr__call *call, bool warn, mr__png *png);
 /* Looks for an eXIf behind the image data, where some writers put it. Silent: what is broken there, it has not got. */
 void mr__png_find_exif(const mr__call *call, mr__png *png);
 
+/* How much compressed image data there is, by the headers of its chunks alone. */
+size_t mr__png_data_nbytes(const mr__call *call, const mr__png *png);
+
 /* The compressed image data. */
 typedef struct mr__png_data {
     mr__span span; /* where it stands if there is one IDAT, else in the buffer */

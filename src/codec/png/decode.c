@@ -98,20 +98,44 @@ void mr__png_decode_plain(const mr__png_state *state, const mr__pass *pass, cons
     }
 }
 
-/* Unknown filters are damage that neither checksum has seen: the writer's own. */
-static int check_filters(mr__call *call, const mr__png *png, const mr__pass *pass, bool accept_damaged)
+/* Rows with unknown filters: how many, and the first of them. */
+typedef struct unknown {
+    uint64_t count;
+    uint32_t row;
+    uint8_t filter;
+} unknown;
+
+/* Takes unknown filters of a pass for none. */
+static void mend_filters(const mr__pass *pass, unknown *u)
 {
     for (uint32_t y = 0; y < pass->height; y++) {
         uint8_t filter = filter_of(pass, y);
         if (filter < FILTER_COUNT)
             continue;
-        if (!accept_damaged)
-            return mr__call_fail(call, MR_ECORRUPT,
-                                 "damaged PNG: row %u has the unknown filter %u, in the image data from byte %zu on", y,
-                                 filter, png->data_at);
-        mr__call_warn(call, "PNG: row %u has the unknown filter %u, taken for none", y, filter);
+        if (u->count++ == 0) {
+            u->row = y;
+            u->filter = filter;
+        }
         pass->raw[(size_t)y * pass->pitch] = FILTER_NONE;
     }
+}
+
+/* Unknown filters are damage that neither checksum has seen: the writer's own. */
+static int check_filters(mr__call *call, const mr__png *png, const mr__pass *pass, size_t count, bool accept_damaged)
+{
+    unknown u = {0};
+    for (size_t i = 0; i < count; i++)
+        mend_filters(&pass[i], &u);
+    if (u.count == 0)
+        return 0;
+    if (!accept_damaged)
+        return mr__call_fail(call, MR_ECORRUPT,
+                             "damaged PNG: row %u has the unknown filter %u, in the image data from byte %zu on", u.row,
+                             u.filter, png->data_at);
+    mr__call_warn(call,
+                  "PNG: %llu rows have unknown filters, the first of them row %u with filter %u, in the image data "
+                  "from byte %zu on; taken for none",
+                  (unsigned long long)u.count, u.row, u.filter, png->data_at);
     return 0;
 }
 
@@ -126,23 +150,44 @@ static int get_decompressor(mr__call *call, mr__png_state *state)
     return 0;
 }
 
+static int measure_passes(mr__call *call, const mr__png *png, mr__pass pass[7], size_t *count, size_t *raw_nbytes)
+{
+    if (mr__png_passes(png, pass, count, raw_nbytes))
+        return 0;
+    return mr__call_fail(call, MR_ELIMIT, "png of %u x %u does not fit the address space", png->width, png->height);
+}
+
+/* Where damage is accepted this is not asked, and the memory limit has to do. */
+int mr__png_holds(mr__call *call, const mr_info *info)
+{
+    mr__png png;
+    mr__pass pass[7];
+    size_t count, raw_nbytes, nbytes;
+    (void)info;
+    int result = mr__png_parse(call, false, &png);
+    if (result == 0)
+        result = measure_passes(call, &png, pass, &count, &raw_nbytes);
+    if (result != 0)
+        return result;
+    nbytes = mr__png_data_nbytes(call, &png);
+    if (raw_nbytes / MR__DEFLATE_RATIO_MAX > nbytes)
+        return mr__call_fail(call, MR_ETRUNCATED,
+                             "truncated PNG: %zu bytes of image data from byte %zu on cannot hold %u x %u pixels",
+                             nbytes, png.data_at, png.width, png.height);
+    return 0;
+}
+
 /* Gathers and inflates all passes into state->raw. */
 static int inflate_passes(mr__call *call, const mr__png *png, bool accept_damaged, mr__pass pass[7], size_t *count)
 {
     mr__png_state *state = call->state;
     mr__png_data data;
     size_t raw_nbytes;
-    if (!mr__png_passes(png, pass, count, &raw_nbytes))
-        return mr__call_fail(call, MR_ELIMIT, "png of %u x %u does not fit the address space", png->width, png->height);
-    int result = mr__png_gather(call, png, accept_damaged, &state->data, &data);
-    if (result != 0)
-        return result;
-    // Before memory is taken for an image that cannot be there. Where damage is accepted, the memory limit has to do.
-    if (!accept_damaged && raw_nbytes / MR__DEFLATE_RATIO_MAX > data.span.nbytes)
-        return mr__call_fail(call, MR_ETRUNCATED,
-                             "truncated PNG: %zu bytes of image data from byte %zu on cannot hold %u x %u pixels",
-                             data.span.nbytes, png->data_at, png->width, png->height);
-    result = get_decompressor(call, state);
+    int result = measure_passes(call, png, pass, count, &raw_nbytes);
+    if (result == 0)
+        result = mr__png_gather(call, png, accept_damaged, &state->data, &data);
+    if (result == 0)
+        result = get_decompressor(call, state);
     if (result == 0)
         result = mr__call_reserve(call, &state->raw, raw_nbytes);
     if (result == 0)
@@ -151,9 +196,8 @@ static int inflate_passes(mr__call *call, const mr__png *png, bool accept_damage
     for (size_t i = 0; result == 0 && i < *count; i++) {
         pass[i].raw = raw;
         raw += pass[i].pitch * pass[i].height;
-        result = check_filters(call, png, &pass[i], accept_damaged);
     }
-    return result;
+    return result != 0 ? result : check_filters(call, png, pass, *count, accept_damaged);
 }
 
 static int make_ring(mr__call *call, mr__png_state *state, size_t row_nbytes, mr__ring *ring)

@@ -59,12 +59,12 @@ static int inflate_by_zlib(mr__call *call, mr__span from, uint8_t *to, size_t to
     z_stream z = {.zalloc = zlib_alloc, .zfree = zlib_free, .opaque = &hooks};
     *o = (outcome){0};
     if (inflateInit(&z) != Z_OK)
-        return mr__call_fail(call, MR_ENOMEM, "out of memory: no room for zlib's window");
+        return mr__call_no_memory(call);
     inflate_all(&z, from, to, to_nbytes, o);
     o->word = z.msg != NULL ? z.msg : "a preset dictionary";
     inflateEnd(&z);
     if (o->status == Z_MEM_ERROR) // the window is allocated when it is first needed
-        return mr__call_fail(call, MR_ENOMEM, "out of memory: no room for zlib's window");
+        return mr__call_no_memory(call);
     return 0;
 }
 

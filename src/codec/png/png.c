@@ -86,5 +86,6 @@ const mr__codec mr__codec_png = {.form = MR_FORM_PNG,
                                  .info = info,
                                  .icc = icc,
                                  .gives = gives,
+                                 .holds = mr__png_holds,
                                  .decode = mr__png_decode,
                                  .encode = mr__png_encode};

@@ -20,6 +20,7 @@ typedef struct mr__png_state {
     mr__buffer pixels; /* a row of pixels, before it is converted or scattered */
 } mr__png_state;
 
+int mr__png_holds(mr__call *call, const mr_info *info);
 int mr__png_decode(mr__call *call, const mr__request *request, const mr_image *to);
 int mr__png_encode(mr__call *call, const mr_image *image, const mr_encode_options *options, mr__buffer *out,
                    size_t *out_nbytes);

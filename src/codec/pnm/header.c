@@ -143,13 +143,16 @@ static const struct pam_field {
 
 typedef struct pam {
     uint32_t field[PAM_FIELDS]; /* 0: not given yet */
-    line type;                  /* of TUPLTYPE; word_nbytes 0: not given */
+    size_t depth_at;
+    line type; /* of TUPLTYPE; word_nbytes 0: not given */
 } pam;
 
 static int read_pam_number(mr__call *call, const line *l, int i, pam *p)
 {
     if (p->field[i] != 0)
         return mr__call_fail(call, MR_ECORRUPT, "damaged PAM: a second %s at byte %zu", pam_fields[i].key, l->at);
+    if (i == PAM_DEPTH)
+        p->depth_at = l->value_at;
     mr__pnm_cursor c = {.bytes = call->bytes, .nbytes = l->value_at + l->value_nbytes, .at = l->value_at};
     int result = read_field(call, &c, pam_fields[i].key, pam_fields[i].max, &p->field[i]);
     if (result == MR_ETRUNCATED || (result == 0 && c.at != c.nbytes))
@@ -184,7 +187,8 @@ static int check_type(mr__call *call, const pam *p)
     if (p->type.value_nbytes == 0) {
         if (depth <= 4)
             return 0;
-        return mr__call_fail(call, MR_EUNSUPPORTED, "PAM of depth %u; 1 to 4 are supported", depth);
+        return mr__call_fail(call, MR_EUNSUPPORTED, "PAM of depth %u at byte %zu; 1 to 4 are supported", depth,
+                             p->depth_at);
     }
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].depth == depth && is_word(call->bytes + p->type.value_at, p->type.value_nbytes, known[i].name))

@@ -83,5 +83,6 @@ const mr__codec mr__codec_pnm = {.form = MR_FORM_PNM,
                                  .endings = "pnm pbm pgm ppm pam",
                                  .probe = probe,
                                  .info = read_info,
+                                 .holds = mr__pnm_holds,
                                  .decode = mr__pnm_decode,
                                  .encode = encode};

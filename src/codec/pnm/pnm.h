@@ -10,6 +10,9 @@
  * - Samples are taken as they are: Netpbm's idea of their gamma is left alone, as by everyone else.
  * - In PBM 1 is black and becomes 0; in a PAM of type BLACKANDWHITE 1 is white.
  * - A PAM without TUPLTYPE is read by its depth: 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha.
+ * - The last number of P2 and P3 needs white space after it, as each other does: where the data ends with a digit, more
+ *   of them may have been cut off. Netpbm's own programs refuse it too; accept_damaged takes it, with a warning. In P1
+ *   a digit is a sample, so that nothing need follow it.
  * - Bytes after the image (a second one may follow) are a warning; white space after a text format is not.
  */
 #ifndef MR_CODEC_PNM_PNM_H
@@ -54,6 +57,8 @@ static inline uint32_t mr__pnm_depth(const mr__pnm_header *header)
     return header->maxval < 256 ? 8 : 16;
 }
 
+/* The codec's holds and decode. */
+int mr__pnm_holds(mr__call *call, const mr_info *info);
 int mr__pnm_decode(mr__call *call, const mr__request *request, const mr_image *to);
 
 #endif

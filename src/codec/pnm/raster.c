@@ -113,17 +113,50 @@ static int find_layout(mr__call *call, const mr__pnm_header *h, layout *l)
     return 0;
 }
 
+static int check_short(mr__call *call, const layout *l)
+{
+    if (call->nbytes >= l->end)
+        return 0;
+    return mr__call_fail(call, MR_ETRUNCATED, "truncated PNM: the pixels end at byte %zu, the data at %zu", l->end,
+                         call->nbytes);
+}
+
 static int check_length(mr__call *call, const layout *l, bool accept)
 {
     if (call->nbytes > l->end)
         mr__call_warn(call, "PNM: data after the image, from byte %zu to %zu", l->end, call->nbytes);
-    if (call->nbytes >= l->end)
-        return 0;
     if (!accept)
-        return mr__call_fail(call, MR_ETRUNCATED, "truncated PNM: the pixels end at byte %zu, the data at %zu", l->end,
-                             call->nbytes);
-    mr__call_warn(call, "truncated PNM: the pixels end at byte %zu, the data at %zu", l->end, call->nbytes);
+        return check_short(call, l);
+    if (call->nbytes < l->end)
+        mr__call_warn(call, "truncated PNM: the pixels end at byte %zu, the data at %zu", l->end, call->nbytes);
     return 0;
+}
+
+/*
+ * A sample of text is a digit and white space after it, or a digit alone in P1. Where only the last white space is
+ * missing, decode says so.
+ */
+static int check_text(mr__call *call, const mr__pnm_header *h)
+{
+    size_t sample_nbytes = h->bits ? 1 : 2, row_nbytes = (size_t)h->width * h->channels * sample_nbytes, end;
+    if (mr__size_mul_add(row_nbytes, h->height, h->raster, &end) && call->nbytes >= end - (sample_nbytes - 1))
+        return 0;
+    return mr__call_fail(call, MR_ETRUNCATED,
+                         "truncated PNM: the text of %u x %u pixels from byte %zu on cannot end at byte %zu", h->width,
+                         h->height, h->raster, call->nbytes);
+}
+
+int mr__pnm_holds(mr__call *call, const mr_info *info)
+{
+    mr__pnm_header header;
+    layout l = {0};
+    (void)info;
+    int result = mr__pnm_parse(call, &header);
+    if (result == 0 && header.text)
+        return check_text(call, &header);
+    if (result == 0)
+        result = find_layout(call, &header, &l);
+    return result != 0 ? result : check_short(call, &l);
 }
 
 /* One row of a binary file, as far as there is data; the rest zero. */
@@ -176,6 +209,22 @@ static mr__pnm_found read_bit(mr__pnm_cursor *c, uint32_t *bit, size_t *at)
     return MR__PNM_NUMBER;
 }
 
+/*
+ * A number that ends with the data may have gone on: 2 may be what is left of 250. An error, or, with accept_damaged, a
+ * warning. Bits have one digit.
+ */
+static int check_cut(job *j, const mr__pnm_cursor *c)
+{
+    static const char text[] = "truncated PNM: the last sample ends with the data at byte %zu: without white space "
+                               "after it, it may have lost digits";
+    if (!c->cut)
+        return 0;
+    if (!j->request->accept_damaged)
+        return mr__call_fail(j->call, MR_ETRUNCATED, text, c->nbytes);
+    mr__call_warn(j->call, text, c->nbytes);
+    return 0;
+}
+
 /* The next sample of a text file, scaled. *stopped: damage was accepted, and nothing can be read from here on. */
 static int read_sample(job *j, mr__pnm_cursor *c, uint32_t *out, bool *stopped)
 {
@@ -185,7 +234,7 @@ static int read_sample(job *j, mr__pnm_cursor *c, uint32_t *out, bool *stopped)
     if (found == MR__PNM_NUMBER || found == MR__PNM_HUGE) {
         if (found == MR__PNM_HUGE)
             sample = UINT32_MAX;
-        int result = sample > maxval ? exceed(j, sample, at) : 0;
+        int result = sample > maxval ? exceed(j, sample, at) : check_cut(j, c);
         *stopped = found == MR__PNM_HUGE;
         *out = scale(sample > maxval ? maxval : sample, maxval);
         return result;
@@ -195,7 +244,8 @@ static int read_sample(job *j, mr__pnm_cursor *c, uint32_t *out, bool *stopped)
     if (!j->request->accept_damaged)
         return mr__call_fail(j->call, end ? MR_ETRUNCATED : MR_ECORRUPT, "%s PNM: expected a sample at byte %zu",
                              end ? "truncated" : "damaged", at);
-    mr__call_warn(j->call, "%s PNM: expected a sample at byte %zu", end ? "truncated" : "damaged", at);
+    if (!c->cut) // else it has been said
+        mr__call_warn(j->call, "%s PNM: expected a sample at byte %zu", end ? "truncated" : "damaged", at);
     return 0;
 }
 

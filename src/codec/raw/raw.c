@@ -122,11 +122,18 @@ static int check_length(mr__call *call, const layout *l, bool accept)
     bool is_short = call->nbytes < l->end;
     const char *what = is_short ? "truncated" : "damaged";
     if (accept) {
-        mr__call_warn(call, "%s raw image: %zu bytes were expected, %zu found", what, l->end, call->nbytes);
+        mr__call_warn(call, "%s raw image: it ends at byte %zu, and should at byte %zu", what, call->nbytes, l->end);
         return 0;
     }
     return mr__call_fail(call, is_short ? MR_ETRUNCATED : MR_ECORRUPT,
-                         "%s raw image: %zu bytes were expected, %zu found", what, l->end, call->nbytes);
+                         "%s raw image: it ends at byte %zu, and should at byte %zu", what, call->nbytes, l->end);
+}
+
+static int holds(mr__call *call, const mr_info *info)
+{
+    layout l = {0};
+    int result = find_layout(call, info->width, info->height, &l);
+    return result != 0 ? result : check_length(call, &l, false);
 }
 
 static bool is_big_endian(void)
@@ -227,5 +234,6 @@ const mr__codec mr__codec_raw = {.form = MR_FORM_RAW,
                                  .probe = probe,
                                  .info = read_info,
                                  .icc = read_icc,
+                                 .holds = holds,
                                  .decode = decode,
                                  .encode = encode};

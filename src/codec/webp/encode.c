@@ -62,11 +62,10 @@ typedef struct sink {
 static int write_bytes(const uint8_t *bytes, size_t nbytes, const WebPPicture *picture)
 {
     sink *s = picture->custom_ptr;
-    s->result = mr__call_charge(s->call, nbytes);
-    if (s->result == 0 && mr__buffer_grow(s->out, s->call->hooks, s->nbytes, s->nbytes + nbytes) != 0)
-        s->result = mr__call_fail(s->call, MR_ENOMEM, "out of memory: no room for the encoded WebP");
-    if (s->result != 0)
+    if (mr__buffer_grow(s->out, s->call->hooks, s->nbytes, s->nbytes + nbytes) != 0) {
+        s->result = mr__call_no_memory(s->call);
         return 0;
+    }
     memcpy(s->out->bytes + s->nbytes, bytes, nbytes);
     s->nbytes += nbytes;
     return 1;
@@ -225,7 +224,7 @@ static int add_metadata(mr__call *call, const sink *s, const mr_encode_options *
 {
     WebPData picture = {s->out->bytes, s->nbytes}, data;
     WebPDataInit(&data);
-    // The mux holds all of it once more, and so does the result.
+    // The mux holds all of it once more.
     int result = mr__call_charge(call, (uint64_t)s->nbytes + options->icc_nbytes + 4096);
     if (result != 0)
         return result;
