@@ -6,6 +6,7 @@
  */
 #include "wrap.h"
 
+#include <errno.h>
 #include <string.h>
 
 void *__real_malloc(size_t nbytes);
@@ -24,6 +25,13 @@ void fuzz_wrap_arm(fuzz_heap *heap)
     armed = heap;
 }
 
+/* As malloc refuses. */
+static void *refuse(void)
+{
+    errno = ENOMEM;
+    return NULL;
+}
+
 static void *took(void *block)
 {
     if (block != NULL && armed != NULL)
@@ -36,7 +44,7 @@ void *__wrap_malloc(size_t nbytes)
     if (armed == NULL)
         return __real_malloc(nbytes);
     if (!fuzz_heap_grants_library(armed))
-        return NULL;
+        return refuse();
     void *block = took(__real_malloc(nbytes));
     if (block != NULL)
         memset(block, armed->fill, nbytes);
@@ -46,14 +54,14 @@ void *__wrap_malloc(size_t nbytes)
 void *__wrap_calloc(size_t count, size_t nbytes)
 {
     if (armed != NULL && !fuzz_heap_grants_library(armed))
-        return NULL;
+        return refuse();
     return took(__real_calloc(count, nbytes));
 }
 
 void *__wrap_realloc(void *block, size_t nbytes)
 {
     if (armed != NULL && !fuzz_heap_grants_library(armed))
-        return NULL;
+        return refuse();
     if (armed != NULL && block != NULL)
         fuzz_heap_gives(armed, block);
     return took(__real_realloc(block, nbytes));
