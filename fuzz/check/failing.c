@@ -119,11 +119,14 @@ static bool contains(const uint8_t *bytes, size_t nbytes, const char *tag)
 
 /*
  * libwebp 1.2.4 as patched by Debian 12 frees what a local variable happens to hold when VP8LHuffmanTablesAllocate has
- * no memory (github.com/webmproject/libwebp pull 12 mends it): lossless data and alpha are spared.
+ * no memory (github.com/webmproject/libwebp pull 12 mends it): lossless data and alpha are spared. And with its
+ * greatest effort, which 8 and 9 are, its encoder leaks a block when memory runs out.
  */
 static bool library_breaks(const scene *s)
 {
-    return s->picture.memory == NULL && mr_form_probe(s->bytes, s->nbytes) == MR_FORM_WEBP &&
+    if (s->picture.memory != NULL)
+        return s->picture.options.form == MR_FORM_WEBP && s->picture.options.effort >= 8;
+    return mr_form_probe(s->bytes, s->nbytes) == MR_FORM_WEBP &&
            (contains(s->bytes, s->nbytes, "VP8L") || contains(s->bytes, s->nbytes, "ALPH"));
 }
 
