@@ -109,9 +109,9 @@ static bool encode_failing(encoding *e, size_t nth, bool for_ever)
 
 /*
  * libwebp as Debian 12 has it (1.2.4 with the correction of 2023) frees a wild pointer when memory runs out while it
- * reads VP8L; later versions do not. So lossless data and alpha are encoded here, and decoded with failing hooks alone,
- * in test_webp.c. With effort 8 and 9 it leaks a block when memory runs out:
- * not tried.
+ * reads VP8L; later versions do not. So lossless data and alpha are encoded here, and decoded in processes of their own
+ * (below) and with failing hooks alone (test_webp.c). With effort 8 and 9 it leaks a block when memory runs out: not
+ * tried.
  */
 static void what_is_encoded_is_right_or_refused(void **state)
 {
