@@ -6,10 +6,12 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const command *const commands[] = {
     &command_info, &command_convert, &command_hash, &command_decode, &command_generate, &command_help, NULL,
@@ -83,17 +85,24 @@ static int run(char **arguments)
     return c->run(&s, arguments + 1, count);
 }
 
+/* Whether nobody reads our output any more: what an earlier write failed of is forgotten by now. */
+static bool is_pipe_closed(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+}
+
 /* A full disk is seen at the latest here. Whoever closed the pipe knows it: that is no news, but no success either. */
 static int close_stdout(int result)
 {
+    bool failed = ferror(stdout) != 0, closed = failed && is_pipe_closed();
     errno = 0;
-    bool failed = ferror(stdout) != 0;
     if (fclose(stdout) != 0)
         failed = true;
     if (!failed)
         return result;
-    if (errno != EPIPE)
-        fprintf(stderr, "millrace: standard output: %s\n", strerror(errno != 0 ? errno : EIO));
+    if (!closed && errno != EPIPE)
+        fprintf(stderr, "millrace: standard output: %s\n", errno != 0 ? strerror(errno) : "writing failed");
     return result == EXIT_GOOD ? EXIT_BAD_INPUT : result;
 }
 
