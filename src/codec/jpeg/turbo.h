@@ -6,9 +6,9 @@
  * 1. libjpeg's functions are called inside mr__turbo_run only (but for jpeg_abort and jpeg_destroy, which cannot fail).
  *    Its errors jump there; nothing lies on the stack in between that would have to be freed, and all that outlives a
  *    jump is in structs.
- * 2. What libjpeg allocates comes out of one pool over the caller's hooks and is charged to the image before it is
- *    taken. Only making the libjpeg object itself (once a decoder or encoder) calls malloc. The object, the pool and
- *    the row buffer are kept, so that a second image of the same size allocates nothing.
+ * 2. What libjpeg allocates comes out of one pool over the call's hooks, and so is held against the memory limit before
+ *    it is taken. Only making the libjpeg object itself (once a decoder or encoder) calls malloc. The object, the pool
+ *    and the row buffer are kept, so that a second image of the same size allocates nothing.
  * 3. Between images the pool is emptied and every table pointer cleared: an image that comes without tables must not
  *    see those of the image before it.
  */
