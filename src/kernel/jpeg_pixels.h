@@ -84,9 +84,4 @@ typedef struct mr__jpeg_pixels {
 
 void mr__jpeg_pixels_init(mr__jpeg_pixels *table, mr__cpu_flags cpu);
 
-/* The parts of it, for the table's initialiser. */
-void mr__jpeg_pixels_init_idct_c(mr__jpeg_pixels *table);
-void mr__jpeg_pixels_init_avx2(mr__jpeg_pixels *table, mr__cpu_flags cpu);
-void mr__jpeg_pixels_init_neon(mr__jpeg_pixels *table, mr__cpu_flags cpu);
-
 #endif
