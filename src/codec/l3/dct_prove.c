@@ -137,8 +137,8 @@ static void prove_strip(mr__l3_dct_part *part, mr__l3_dct_worker *worker)
         return;
     strip.pixels = worker->pixels.bytes;
     mr__request request = {.info = &s->info, .region = {0, y, strip.width, strip.height}, .reduce = 1};
-    part->result = mr__l3_dct_decode_with(&part->call, &worker->decoder, &job->made_head, job->offsets, &request,
-                                          &strip);
+    part->result =
+        mr__l3_dct_decode_with(&part->call, &worker->decoder, &job->made_head, job->offsets, &request, &strip);
     if (part->result == 0)
         part->result = compare_strip(part, &strip, y);
 }
@@ -155,8 +155,8 @@ static int open_made(mr__l3_dct_job *job, const uint8_t *bytes, size_t nbytes)
     if (result == 0)
         result = mr__l3_head_check_length(&job->made, &job->made_head, false);
     if (result == 0)
-        result = mr__call_reserve(job->call, &r->offsets,
-                                  (mr__l3_tile_count(&job->made_head) + 1) * sizeof *job->offsets);
+        result =
+            mr__call_reserve(job->call, &r->offsets, (mr__l3_tile_count(&job->made_head) + 1) * sizeof *job->offsets);
     if (result != 0)
         return result;
     mr__l3_head_offsets(&job->made_head, (uint64_t *)r->offsets.bytes);

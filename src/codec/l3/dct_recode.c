@@ -66,8 +66,8 @@ static int write_file(mr__l3_dct_job *job, const mr__l3_tail *tail, mr__buffer *
     job->head.has_origin = tail->origin != NULL;
     if (job->options->orientation != 0)
         job->head.orientation = job->options->orientation;
-    int result = mr__l3_head_write(job->call, &job->head, job->lengths, job->hashes, mr__l3_tail_nbytes(tail), out,
-                                   out_nbytes);
+    int result =
+        mr__l3_head_write(job->call, &job->head, job->lengths, job->hashes, mr__l3_tail_nbytes(tail), out, out_nbytes);
     if (result == 0)
         result = write_tiles(job, out, out_nbytes);
     if (result == 0)
