@@ -66,20 +66,31 @@ mr_tile dct_tile(const picture_file *file, uint32_t number)
     return tile;
 }
 
-static size_t head_nbytes(const picture_file *file)
+static uint32_t tile_rows(uint32_t size, uint32_t tile)
 {
-    return (size_t)dct_tile(file, 0).offset;
+    return (size + tile - 1) / tile;
 }
 
 void dct_mend(picture_file *file)
 {
-    uint32_t tiles = info_of(file).tiles;
-    size_t head = head_nbytes(file), hashes = head - 8 - 4 * (size_t)tiles;
-    for (uint32_t i = 0; i < tiles; i++) {
-        mr_tile tile = dct_tile(file, i);
-        mr__store_le32(file->bytes + hashes + 4 * i, (uint32_t)mr__hash(file->bytes + tile.offset, tile.nbytes));
+    uint8_t *b = file->bytes;
+    size_t tiles = (size_t)tile_rows(mr__load_le32(b + 16), mr__load_le16(b + 24)) *
+                   tile_rows(mr__load_le32(b + 20), mr__load_le16(b + 26));
+    size_t lengths = 40 + mr__load_le32(b + 28), hashes = lengths + b[14] * tiles, head = hashes + 4 * tiles + 8;
+    size_t at = head;
+    for (size_t i = 0; i < tiles; i++) {
+        size_t nbytes = 0;
+        for (size_t k = b[14]; k-- > 0;)
+            nbytes = nbytes << 8 | b[lengths + i * b[14] + k];
+        mr__store_le32(b + hashes + 4 * i, (uint32_t)mr__hash(b + at, nbytes));
+        at += nbytes;
     }
-    mr__store_le64(file->bytes + head - 8, mr__hash(file->bytes, head - 8));
+    mr__store_le64(b + head - 8, mr__hash(b, head - 8));
+}
+
+uint8_t *dct_length_of(picture_file *file, size_t tile)
+{
+    return file->bytes + 40 + mr__load_le32(file->bytes + 28) + file->bytes[14] * tile;
 }
 
 static void check_shape(const picture_file *jpeg, const picture_file *l3, const mr_decode_hints *hints,

@@ -24,6 +24,9 @@ mr_tile dct_tile(const picture_file *file, uint32_t number);
 /* Makes the hashes of head and tiles right again after bytes of them were changed. */
 void dct_mend(picture_file *file);
 
+/* A tile's length in the index, of file->bytes[14] bytes. */
+uint8_t *dct_length_of(picture_file *file, size_t tile);
+
 /* Every reduction, with 1 and 3 channels, whole and in regions: the pixels of the JPEG, as its codec decodes them. */
 void dct_check_pixels(const picture_file *jpeg, const picture_file *l3, uint32_t regions, uint64_t *random,
                       const char *what);
