@@ -85,4 +85,7 @@ void mr__jpeg_pixels_init(mr__jpeg_pixels *table, mr__cpu_flags cpu)
         .thrice = thrice_u8_c,
     };
     (void)cpu;
+#if defined(__x86_64__)
+    mr__jpeg_pixels_init_avx2(table, cpu);
+#endif
 }

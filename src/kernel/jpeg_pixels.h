@@ -53,9 +53,9 @@ typedef struct mr__jpeg_bias {
 #define MR__JPEG_BIAS_H2V2 ((mr__jpeg_bias){8, 7})
 
 /*
- * The row kernels: `n` samples or pixels to make; exactly those are written, but for `sum` and `quadruple`, which write
- * up to MR__JPEG_SLACK bytes more. They may read MR__JPEG_SLACK bytes beyond what they need. Lines of sums are int16;
- * sums[-1] and the one behind the last are read: the caller sets them at the edges of the image.
+ * The row kernels: `n` samples or pixels to make. The colour kernels write exactly those; the others, whose lines lie
+ * in a work area, up to MR__JPEG_SLACK bytes more. All may read MR__JPEG_SLACK bytes beyond what they need. Lines of
+ * sums are int16; sums[-1] and the one behind the last are read: the caller sets them at the edges of the image.
  */
 typedef struct mr__jpeg_pixels {
     mr__jpeg_idct *idct[4]; /* 8x8, 4x4, 2x2, 1x1 samples a block: the index is log2 of the reduction */
