@@ -20,8 +20,8 @@
 /* Rows of samples that may be kept from one row of tiles to the next. Blending looks one sample up and one down. */
 enum { KEPT_MAX = 4 };
 
-/* The IDCT wants its lanes on a cache line: it begins at the first or the fifth row of a unit's blocks. */
-enum { FIRST_ROW_STEP = 4 };
+/* The IDCT wants its lanes 32-byte aligned: it begins at an even row of a unit's blocks. */
+enum { FIRST_ROW_STEP = 2 };
 
 /* A component of the image, as much of it as the region needs. */
 typedef struct plane {
