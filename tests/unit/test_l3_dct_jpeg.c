@@ -229,7 +229,8 @@ static void what_stays_outside(void **state)
     check_outside(&(plain_recipe){.space = PLAIN_YCC, .factors = {0x11, 0x22, 0x22}}, "1x1, 2x2, 2x2");
     check_outside(&(plain_recipe){.space = PLAIN_YCC, .factors = {0x22, 0x21, 0x12}}, "2x2, 2x1, 1x2");
     check_outside(&(plain_recipe){.space = PLAIN_YCC, .factors = {0x31}}, "3x1, 1x1, 1x1");
-    check_outside(&(plain_recipe){.space = PLAIN_YCC, .progressive = true, .unrefined = true}, "other pixels than libjpeg-turbo");
+    check_outside(&(plain_recipe){.space = PLAIN_YCC, .progressive = true, .unrefined = true},
+                  "other pixels than libjpeg-turbo");
     if (plain_has_arithmetic())
         check_outside(&(plain_recipe){.space = PLAIN_YCC, .arithmetic = true}, "arithmetic");
 }
