@@ -31,94 +31,140 @@ INLINE void store(int16_t *to, __m256i x)
     _mm256_store_si256((void *)to, x);
 }
 
-/* a * low + b * high in 32 bits, of 16 lanes' a and b: lanes 0-3 and 8-11 in `lo`, the others in `hi`. */
-typedef struct wide {
-    __m256i lo, hi;
-} wide;
+/*
+ * Vectors by name, not by index: compilers keep these in registers where they would keep an array in memory. Of
+ * frequencies, of samples, or of sums in 32 bits.
+ */
+typedef struct eight {
+    __m256i v0, v1, v2, v3, v4, v5, v6, v7;
+} eight;
 
-INLINE wide pair(__m256i a, __m256i b)
+typedef struct four {
+    __m256i v0, v1, v2, v3;
+} four;
+
+/* Two frequencies, interleaved; 16 blocks make two of them: lanes 0-3 and 8-11, and the others. */
+INLINE __m256i low_pair(__m256i a, __m256i b)
 {
-    return (wide){_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b)};
+    return _mm256_unpacklo_epi16(a, b);
 }
 
-INLINE wide product(wide x, int low, int high)
+INLINE __m256i high_pair(__m256i a, __m256i b)
 {
-    __m256i constants = _mm256_set1_epi32((int)((uint32_t)(uint16_t)low | (uint32_t)high << 16));
-    return (wide){_mm256_madd_epi16(x.lo, constants), _mm256_madd_epi16(x.hi, constants)};
+    return _mm256_unpackhi_epi16(a, b);
 }
 
-INLINE wide sum(wide a, wide b)
+/* a * low + b * high of each pair. */
+INLINE __m256i product(__m256i pair, int low, int high)
 {
-    return (wide){_mm256_add_epi32(a.lo, b.lo), _mm256_add_epi32(a.hi, b.hi)};
+    return _mm256_madd_epi16(pair, _mm256_set1_epi32((int)((uint32_t)(uint16_t)low | (uint32_t)high << 16)));
 }
 
-INLINE wide difference(wide a, wide b)
+INLINE __m256i sum(__m256i a, __m256i b)
 {
-    return (wide){_mm256_sub_epi32(a.lo, b.lo), _mm256_sub_epi32(a.hi, b.hi)};
+    return _mm256_add_epi32(a, b);
 }
 
-/* Shifted and saturated to 16 bits; what is half a unit was added before. */
-INLINE __m256i narrow(wide x, int shift)
+INLINE __m256i difference(__m256i a, __m256i b)
 {
-    return _mm256_packs_epi32(_mm256_srai_epi32(x.lo, shift), _mm256_srai_epi32(x.hi, shift));
+    return _mm256_sub_epi32(a, b);
 }
 
-/* x * factor + half a unit of `shift` bits: the half is made of two numbers that fit 16 bits. */
-INLINE wide scaled(__m256i x, int factor, int shift)
+/*
+ * Half a unit of `shift` bits comes into the sums for nothing: the base is paired with a number, and multiplied by
+ * another, that give it.
+ */
+INLINE __m256i half_low(int shift)
 {
-    int half = shift - 1, low = half < 10 ? 0 : half - 10;
-    return product(pair(x, _mm256_set1_epi16((int16_t)(1 << low))), factor, 1 << (half - low));
+    return _mm256_set1_epi16((int16_t)(1 << (shift - 11)));
 }
 
-INLINE void butterfly(wide even, wide odd, int shift, __m256i *sum_to, __m256i *difference_to)
+enum { HALF_HIGH = 1 << 10 };
+
+/* Half of a line of 8: the pairs are of frequencies (0 + 4, half), (0 - 4, half), (2, 6), (7, 1), (5, 3), sums of odd.
+ */
+INLINE eight half8(__m256i base0, __m256i base1, __m256i p26, __m256i p71, __m256i p53, __m256i z, int shift)
 {
-    *sum_to = narrow(sum(even, odd), shift);
-    *difference_to = narrow(difference(even, odd), shift);
+    __m256i even0 = product(base0, 8192, HALF_HIGH), even1 = product(base1, 8192, HALF_HIGH);
+    __m256i turn2 = product(p26, 4433, -10704), turn3 = product(p26, 10703, 4433);
+    __m256i z3 = product(z, -6436, 9633), z4 = product(z, 9633, 6437);
+    __m256i odd0 = sum(product(p71, -4927, -7373), z3), odd3 = sum(product(p71, -7373, 4926), z4);
+    __m256i odd1 = sum(product(p53, -4176, -20995), z4), odd2 = sum(product(p53, -20995, 4177), z3);
+    __m256i e0 = sum(even0, turn3), e3 = difference(even0, turn3);
+    __m256i e1 = sum(even1, turn2), e2 = difference(even1, turn2);
+    return (eight){
+        _mm256_srai_epi32(sum(e0, odd3), shift),        _mm256_srai_epi32(sum(e1, odd2), shift),
+        _mm256_srai_epi32(sum(e2, odd1), shift),        _mm256_srai_epi32(sum(e3, odd0), shift),
+        _mm256_srai_epi32(difference(e3, odd0), shift), _mm256_srai_epi32(difference(e2, odd1), shift),
+        _mm256_srai_epi32(difference(e1, odd2), shift), _mm256_srai_epi32(difference(e0, odd3), shift),
+    };
 }
 
-/* `count` of the 8 frequencies are there, the others zero: 8 or 4. */
-INLINE void line8(const __m256i in[8], int count, int shift, __m256i out[8])
+INLINE eight pack8(eight lo, eight hi)
 {
-    wide even[4], odd[4];
-    if (count == 8) {
-        wide base0 = scaled(_mm256_add_epi16(in[0], in[4]), 8192, shift);
-        wide base1 = scaled(_mm256_sub_epi16(in[0], in[4]), 8192, shift);
-        wide p26 = pair(in[2], in[6]), turn2 = product(p26, 4433, -10704), turn3 = product(p26, 10703, 4433);
-        even[0] = sum(base0, turn3);
-        even[1] = sum(base1, turn2);
-        even[2] = difference(base1, turn2);
-        even[3] = difference(base0, turn3);
-        wide p71 = pair(in[7], in[1]), p53 = pair(in[5], in[3]);
-        wide z = pair(_mm256_add_epi16(in[3], in[7]), _mm256_add_epi16(in[1], in[5]));
-        wide z3 = product(z, -6436, 9633), z4 = product(z, 9633, 6437);
-        odd[0] = sum(product(p71, -4927, -7373), z3);
-        odd[1] = sum(product(p53, -4176, -20995), z4);
-        odd[2] = sum(product(p53, -20995, 4177), z3);
-        odd[3] = sum(product(p71, -7373, 4926), z4);
-    } else {
-        wide p02 = pair(in[0], in[2]), p13 = pair(in[1], in[3]);
-        wide half = {_mm256_set1_epi32(1 << (shift - 1)), _mm256_set1_epi32(1 << (shift - 1))};
-        even[0] = sum(product(p02, 8192, 10703), half);
-        even[1] = sum(product(p02, 8192, 4433), half);
-        even[2] = sum(product(p02, 8192, -4433), half);
-        even[3] = sum(product(p02, 8192, -10703), half);
-        odd[0] = product(p13, 2260, -6436);
-        odd[1] = product(p13, 6437, -11362);
-        odd[2] = product(p13, 9633, -2259);
-        odd[3] = product(p13, 11363, 9633);
-    }
-    for (int i = 0; i < 4; i++)
-        butterfly(even[i], odd[3 - i], shift, &out[i], &out[7 - i]);
+    return (eight){
+        _mm256_packs_epi32(lo.v0, hi.v0), _mm256_packs_epi32(lo.v1, hi.v1), _mm256_packs_epi32(lo.v2, hi.v2),
+        _mm256_packs_epi32(lo.v3, hi.v3), _mm256_packs_epi32(lo.v4, hi.v4), _mm256_packs_epi32(lo.v5, hi.v5),
+        _mm256_packs_epi32(lo.v6, hi.v6), _mm256_packs_epi32(lo.v7, hi.v7),
+    };
 }
 
-INLINE void line4(const __m256i in[8], int shift, __m256i out[4])
+INLINE eight line8(eight in, int shift)
 {
-    wide base = scaled(in[0], 16384, shift), turn = product(pair(in[2], in[6]), 15137, -6270);
-    wide p13 = pair(in[1], in[3]), p57 = pair(in[5], in[7]);
-    wide odd0 = sum(product(p13, 8697, -17799), product(p57, 11893, -1730));
-    wide odd2 = sum(product(p13, 20995, 7373), product(p57, -4926, -4176));
-    butterfly(sum(base, turn), odd2, shift, &out[0], &out[3]);
-    butterfly(difference(base, turn), odd0, shift, &out[1], &out[2]);
+    __m256i half = half_low(shift);
+    __m256i s04 = _mm256_add_epi16(in.v0, in.v4), d04 = _mm256_sub_epi16(in.v0, in.v4);
+    __m256i s37 = _mm256_add_epi16(in.v3, in.v7), s15 = _mm256_add_epi16(in.v1, in.v5);
+    eight lo = half8(low_pair(s04, half), low_pair(d04, half), low_pair(in.v2, in.v6), low_pair(in.v7, in.v1),
+                     low_pair(in.v5, in.v3), low_pair(s37, s15), shift);
+    eight hi = half8(high_pair(s04, half), high_pair(d04, half), high_pair(in.v2, in.v6), high_pair(in.v7, in.v1),
+                     high_pair(in.v5, in.v3), high_pair(s37, s15), shift);
+    return pack8(lo, hi);
+}
+
+/* The same where frequencies 4 to 7 are zero. */
+INLINE eight half8_short(__m256i p02, __m256i p13, int shift)
+{
+    __m256i half = _mm256_set1_epi32(1 << (shift - 1));
+    __m256i e0 = sum(product(p02, 8192, 10703), half), e3 = sum(product(p02, 8192, -10703), half);
+    __m256i e1 = sum(product(p02, 8192, 4433), half), e2 = sum(product(p02, 8192, -4433), half);
+    __m256i odd0 = product(p13, 2260, -6436), odd1 = product(p13, 6437, -11362);
+    __m256i odd2 = product(p13, 9633, -2259), odd3 = product(p13, 11363, 9633);
+    return (eight){
+        _mm256_srai_epi32(sum(e0, odd3), shift),        _mm256_srai_epi32(sum(e1, odd2), shift),
+        _mm256_srai_epi32(sum(e2, odd1), shift),        _mm256_srai_epi32(sum(e3, odd0), shift),
+        _mm256_srai_epi32(difference(e3, odd0), shift), _mm256_srai_epi32(difference(e2, odd1), shift),
+        _mm256_srai_epi32(difference(e1, odd2), shift), _mm256_srai_epi32(difference(e0, odd3), shift),
+    };
+}
+
+INLINE eight line8_short(four in, int shift)
+{
+    eight lo = half8_short(low_pair(in.v0, in.v2), low_pair(in.v1, in.v3), shift);
+    eight hi = half8_short(high_pair(in.v0, in.v2), high_pair(in.v1, in.v3), shift);
+    return pack8(lo, hi);
+}
+
+/* Half of a line of 4: of frequencies (0, half), (2, 6), (1, 3), (5, 7). */
+INLINE four half4(__m256i base, __m256i p26, __m256i p13, __m256i p57, int shift)
+{
+    __m256i even = product(base, 16384, HALF_HIGH), turn = product(p26, 15137, -6270);
+    __m256i odd0 = sum(product(p13, 8697, -17799), product(p57, 11893, -1730));
+    __m256i odd2 = sum(product(p13, 20995, 7373), product(p57, -4926, -4176));
+    __m256i e0 = sum(even, turn), e1 = difference(even, turn);
+    return (four){_mm256_srai_epi32(sum(e0, odd2), shift), _mm256_srai_epi32(sum(e1, odd0), shift),
+                  _mm256_srai_epi32(difference(e1, odd0), shift), _mm256_srai_epi32(difference(e0, odd2), shift)};
+}
+
+/* Frequency 4 is not looked at. */
+INLINE four line4(eight in, int shift)
+{
+    __m256i half = half_low(shift);
+    four lo =
+        half4(low_pair(in.v0, half), low_pair(in.v2, in.v6), low_pair(in.v1, in.v3), low_pair(in.v5, in.v7), shift);
+    four hi =
+        half4(high_pair(in.v0, half), high_pair(in.v2, in.v6), high_pair(in.v1, in.v3), high_pair(in.v5, in.v7), shift);
+    return (four){_mm256_packs_epi32(lo.v0, hi.v0), _mm256_packs_epi32(lo.v1, hi.v1), _mm256_packs_epi32(lo.v2, hi.v2),
+                  _mm256_packs_epi32(lo.v3, hi.v3)};
 }
 
 /* Bytes of two samples, made unsigned, in pairs: those of a before those of b. */
@@ -141,10 +187,10 @@ INLINE void store_32(place to, size_t at, __m256i a, __m256i b)
 }
 
 /* A line of 8 samples a block. */
-INLINE void store_8(place to, const __m256i s[8])
+INLINE void store_8(place to, eight s)
 {
-    __m256i s02 = bytes_of(s[0], s[2]), s13 = bytes_of(s[1], s[3]);
-    __m256i s46 = bytes_of(s[4], s[6]), s57 = bytes_of(s[5], s[7]);
+    __m256i s02 = bytes_of(s.v0, s.v2), s13 = bytes_of(s.v1, s.v3);
+    __m256i s46 = bytes_of(s.v4, s.v6), s57 = bytes_of(s.v5, s.v7);
     __m256i s01 = _mm256_unpacklo_epi8(s02, s13), s23 = _mm256_unpackhi_epi8(s02, s13);
     __m256i s45 = _mm256_unpacklo_epi8(s46, s57), s67 = _mm256_unpackhi_epi8(s46, s57);
     __m256i a = _mm256_unpacklo_epi16(s01, s23), b = _mm256_unpackhi_epi16(s01, s23);
@@ -153,9 +199,9 @@ INLINE void store_8(place to, const __m256i s[8])
     store_32(to, 32, _mm256_unpacklo_epi32(b, d), _mm256_unpackhi_epi32(b, d));
 }
 
-INLINE void store_4(place to, const __m256i s[4])
+INLINE void store_4(place to, four s)
 {
-    __m256i s02 = bytes_of(s[0], s[2]), s13 = bytes_of(s[1], s[3]);
+    __m256i s02 = bytes_of(s.v0, s.v2), s13 = bytes_of(s.v1, s.v3);
     __m256i s01 = _mm256_unpacklo_epi8(s02, s13), s23 = _mm256_unpackhi_epi8(s02, s13);
     store_32(to, 0, _mm256_unpacklo_epi16(s01, s23), _mm256_unpackhi_epi16(s01, s23));
 }
@@ -211,93 +257,130 @@ INLINE bool is_zero(const strip *s, __m256i x)
     return _mm256_testz_si256(x, s->live);
 }
 
-/* One column of 16 blocks to eight samples each, t[8 * v + u]. Returns whether there is anything in it. */
-INLINE bool column8(const strip *s, size_t u, int reach, int16_t *t)
+/* The passes meet in a table: sample or row v, frequency u. */
+INLINE int16_t *cell(int16_t *table, size_t v, size_t u)
 {
-    __m256i in[8], out[8];
-    in[0] = band(s, 0, u);
-    if (reach == 8) {
-        for (size_t v = 4; v < 8; v++)
-            in[v] = band(s, v, u);
-        if (is_zero(s, _mm256_or_si256(_mm256_or_si256(in[4], in[5]), _mm256_or_si256(in[6], in[7]))))
-            reach = 4;
-    }
-    if (reach >= 4) {
-        for (size_t v = 1; v < 4; v++)
-            in[v] = band(s, v, u);
-        if (reach == 4 && is_zero(s, _mm256_or_si256(_mm256_or_si256(in[1], in[2]), in[3])))
-            reach = 1;
-    }
-    if (reach == 8)
-        line8(in, 8, 11, out);
-    else if (reach == 4)
-        line8(in, 4, 11, out);
-    else
-        for (size_t v = 0; v < 8; v++)
-            out[v] = _mm256_slli_epi16(in[0], 2);
-    for (size_t v = 0; v < 8; v++)
-        store(t + LANES * (8 * v + u), out[v]);
-    return reach > 1 || !is_zero(s, in[0]);
+    return table + LANES * (8 * v + u);
 }
 
-INLINE void rows8(const int16_t *t, int count, place to, ptrdiff_t stride)
+INLINE void put_column(int16_t *table, size_t u, eight x)
 {
-    for (size_t v = 0; v < 8; v++, to = next_line(to, stride)) {
-        __m256i in[8], out[8];
-        for (int u = 0; u < count; u++)
-            in[u] = load(t + LANES * (8 * v + (size_t)u));
-        line8(in, count, 18, out);
-        store_8(to, out);
+    store(cell(table, 0, u), x.v0);
+    store(cell(table, 1, u), x.v1);
+    store(cell(table, 2, u), x.v2);
+    store(cell(table, 3, u), x.v3);
+    store(cell(table, 4, u), x.v4);
+    store(cell(table, 5, u), x.v5);
+    store(cell(table, 6, u), x.v6);
+    store(cell(table, 7, u), x.v7);
+}
+
+INLINE eight all_of(__m256i x)
+{
+    return (eight){x, x, x, x, x, x, x, x};
+}
+
+/* One column of 16 blocks to eight samples each. Returns whether there is anything in it. */
+INLINE bool column8(const strip *s, size_t u, int reach, int16_t *table)
+{
+    four x = {band(s, 0, u), _mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256()};
+    if (reach >= 4) {
+        x.v1 = band(s, 1, u);
+        x.v2 = band(s, 2, u);
+        x.v3 = band(s, 3, u);
     }
+    if (reach == 8) {
+        four y = {band(s, 4, u), band(s, 5, u), band(s, 6, u), band(s, 7, u)};
+        if (!is_zero(s, _mm256_or_si256(_mm256_or_si256(y.v0, y.v1), _mm256_or_si256(y.v2, y.v3)))) {
+            put_column(table, u, line8((eight){x.v0, x.v1, x.v2, x.v3, y.v0, y.v1, y.v2, y.v3}, 11));
+            return true;
+        }
+    }
+    if (reach >= 4 && !is_zero(s, _mm256_or_si256(_mm256_or_si256(x.v1, x.v2), x.v3))) {
+        put_column(table, u, line8_short(x, 11));
+        return true;
+    }
+    put_column(table, u, all_of(_mm256_slli_epi16(x.v0, 2)));
+    return !is_zero(s, x.v0);
+}
+
+INLINE four first_four(int16_t *table, size_t v)
+{
+    return (four){load(cell(table, v, 0)), load(cell(table, v, 1)), load(cell(table, v, 2)), load(cell(table, v, 3))};
+}
+
+INLINE eight row_of(int16_t *table, size_t v)
+{
+    four x = first_four(table, v);
+    return (eight){x.v0,
+                   x.v1,
+                   x.v2,
+                   x.v3,
+                   load(cell(table, v, 4)),
+                   load(cell(table, v, 5)),
+                   load(cell(table, v, 6)),
+                   load(cell(table, v, 7))};
 }
 
 /* The first column only: (x * 8192 + half) >> 18, in 16 bits. */
-INLINE void rows8_flat(const int16_t *t, place to, ptrdiff_t stride)
+INLINE eight line8_flat(__m256i x)
 {
-    for (size_t v = 0; v < 8; v++, to = next_line(to, stride)) {
-        __m256i x = _mm256_srai_epi16(load(t + LANES * 8 * v), 4), out[8];
-        x = _mm256_srai_epi16(_mm256_add_epi16(x, _mm256_set1_epi16(1)), 1);
-        for (size_t u = 0; u < 8; u++)
-            out[u] = x;
-        store_8(to, out);
-    }
+    __m256i y = _mm256_add_epi16(_mm256_srai_epi16(x, 4), _mm256_set1_epi16(1));
+    return all_of(_mm256_srai_epi16(y, 1));
 }
 
 AVX2 static void strip8(const strip *s, const int reach[8], place to, ptrdiff_t stride)
 {
-    _Alignas(64) int16_t t[64 * LANES];
+    _Alignas(64) int16_t table[64 * LANES];
     unsigned columns = 0;
     for (size_t u = 0; u < 8; u++) {
         if (reach[u] != 0)
-            columns |= (unsigned)column8(s, u, reach[u], t) << u;
+            columns |= (unsigned)column8(s, u, reach[u], table) << u;
         else
-            for (size_t v = 0; v < 8; v++)
-                store(t + LANES * (8 * v + u), _mm256_setzero_si256());
+            put_column(table, u, all_of(_mm256_setzero_si256()));
     }
     if (columns & 0xf0)
-        rows8(t, 8, to, stride);
+        for (size_t v = 0; v < 8; v++, to = next_line(to, stride))
+            store_8(to, line8(row_of(table, v), 18));
     else if (columns & 0x0e)
-        rows8(t, 4, to, stride);
+        for (size_t v = 0; v < 8; v++, to = next_line(to, stride))
+            store_8(to, line8_short(first_four(table, v), 18));
     else
-        rows8_flat(t, to, stride);
+        for (size_t v = 0; v < 8; v++, to = next_line(to, stride))
+            store_8(to, line8_flat(load(cell(table, v, 0))));
+}
+
+/* A column of the reduced forms; frequency 4 is not looked at, nor are others beyond the reach. */
+INLINE eight column_of(const strip *s, size_t u, int reach)
+{
+    eight x = all_of(_mm256_setzero_si256());
+    if (reach >= 1)
+        x.v0 = band(s, 0, u);
+    if (reach >= 4) {
+        x.v1 = band(s, 1, u);
+        x.v2 = band(s, 2, u);
+        x.v3 = band(s, 3, u);
+    }
+    if (reach == 8) {
+        x.v5 = band(s, 5, u);
+        x.v6 = band(s, 6, u);
+        x.v7 = band(s, 7, u);
+    }
+    return x;
 }
 
 AVX2 static void strip4(const strip *s, const int reach[8], place to, ptrdiff_t stride)
 {
-    __m256i t[4][8], in[8], out[4];
+    _Alignas(64) int16_t table[4 * 8 * LANES];
     for (size_t u = 0; u < 8; u++) {
-        if (u == 4)
-            continue;
-        for (size_t v = 0; v < 8; v++)
-            in[v] = (int)v < reach[u] ? band(s, v, u) : _mm256_setzero_si256();
-        line4(in, 12, out);
-        for (size_t v = 0; v < 4; v++)
-            t[v][u] = out[v];
+        four x = line4(column_of(s, u, reach[u]), 12);
+        store(cell(table, 0, u), x.v0);
+        store(cell(table, 1, u), x.v1);
+        store(cell(table, 2, u), x.v2);
+        store(cell(table, 3, u), x.v3);
     }
-    for (size_t v = 0; v < 4; v++, to = next_line(to, stride)) {
-        line4(t[v], 19, out);
-        store_4(to, out);
-    }
+    for (size_t v = 0; v < 4; v++, to = next_line(to, stride))
+        store_4(to, line4(row_of(table, v), 19));
 }
 
 /* All groups, two at a time. */
@@ -335,22 +418,27 @@ AVX2 static void idct4_i16_avx2(int16_t *coef, size_t pitch, uint64_t bands, siz
     each_strip(4, coef, pitch, bands, groups, to, stride, step);
 }
 
-/* x * 32768, which is no 16-bit factor. */
-INLINE wide shifted_15(__m256i x)
+/* Of frequencies (1, 3) and (5, 7). */
+INLINE __m256i odd2(__m256i p13, __m256i p57)
 {
-    wide w = pair(_mm256_setzero_si256(), x);
-    return (wide){_mm256_srai_epi32(w.lo, 1), _mm256_srai_epi32(w.hi, 1)};
+    return sum(product(p13, 29692, -10426), product(p57, 6967, -5906));
 }
 
-INLINE wide odd2(const __m256i in[8])
+/* x * 32768, which is no 16-bit factor, and half a unit of the first pass. */
+INLINE __m256i even2(__m256i zero_and_x)
 {
-    return sum(product(pair(in[1], in[3]), 29692, -10426), product(pair(in[5], in[7]), 6967, -5906));
+    return sum(_mm256_srai_epi32(zero_and_x, 1), _mm256_set1_epi32(1 << 12));
 }
 
-INLINE wide rounded(wide x, int shift)
+/* The sums of a column: of the upper and of the lower sample, each in two halves. */
+INLINE four column2(eight x)
 {
-    __m256i half = _mm256_set1_epi32(1 << (shift - 1));
-    return (wide){_mm256_add_epi32(x.lo, half), _mm256_add_epi32(x.hi, half)};
+    __m256i zero = _mm256_setzero_si256();
+    __m256i even_lo = even2(low_pair(zero, x.v0)), odd_lo = odd2(low_pair(x.v1, x.v3), low_pair(x.v5, x.v7));
+    __m256i even_hi = even2(high_pair(zero, x.v0)), odd_hi = odd2(high_pair(x.v1, x.v3), high_pair(x.v5, x.v7));
+    return (four){_mm256_srai_epi32(sum(even_lo, odd_lo), 13), _mm256_srai_epi32(sum(even_hi, odd_hi), 13),
+                  _mm256_srai_epi32(difference(even_lo, odd_lo), 13),
+                  _mm256_srai_epi32(difference(even_hi, odd_hi), 13)};
 }
 
 INLINE void store_2(place to, __m256i left, __m256i right)
@@ -362,28 +450,31 @@ INLINE void store_2(place to, __m256i left, __m256i right)
         _mm_storeu_si128((void *)to.second, _mm256_extracti128_si256(line, 1));
 }
 
-/* The first column stays in 32 bits between the passes. */
+/* The first frequency has stayed in 32 bits; the odd ones are 1, 3, 5, 7. */
+INLINE void line2(place to, __m256i first_lo, __m256i first_hi, four odd)
+{
+    __m256i half = _mm256_set1_epi32(1 << 19);
+    __m256i even_lo = sum(_mm256_slli_epi32(first_lo, 15), half), even_hi = sum(_mm256_slli_epi32(first_hi, 15), half);
+    __m256i odd_lo = odd2(low_pair(odd.v0, odd.v1), low_pair(odd.v2, odd.v3));
+    __m256i odd_hi = odd2(high_pair(odd.v0, odd.v1), high_pair(odd.v2, odd.v3));
+    store_2(
+        to,
+        _mm256_packs_epi32(_mm256_srai_epi32(sum(even_lo, odd_lo), 20), _mm256_srai_epi32(sum(even_hi, odd_hi), 20)),
+        _mm256_packs_epi32(_mm256_srai_epi32(difference(even_lo, odd_lo), 20),
+                           _mm256_srai_epi32(difference(even_hi, odd_hi), 20)));
+}
+
 AVX2 static void strip2(const strip *s, const int reach[8], place to, ptrdiff_t stride)
 {
-    __m256i t[2][8], in[8];
-    wide first[2];
-    for (size_t u = 0; u < 8; u += u == 0 ? 1 : 2) {
-        for (size_t v = 0; v < 8; v++)
-            in[v] = (int)v < reach[u] ? band(s, v, u) : _mm256_setzero_si256();
-        wide even = rounded(shifted_15(in[0]), 13), odd = odd2(in);
-        if (u == 0) {
-            wide a = sum(even, odd), b = difference(even, odd);
-            first[0] = (wide){_mm256_srai_epi32(a.lo, 13), _mm256_srai_epi32(a.hi, 13)};
-            first[1] = (wide){_mm256_srai_epi32(b.lo, 13), _mm256_srai_epi32(b.hi, 13)};
-        } else
-            butterfly(even, odd, 13, &t[0][u], &t[1][u]);
-    }
-    for (size_t v = 0; v < 2; v++, to = next_line(to, stride)) {
-        wide even = {_mm256_slli_epi32(first[v].lo, 15), _mm256_slli_epi32(first[v].hi, 15)};
-        __m256i left, right;
-        butterfly(rounded(even, 20), odd2(t[v]), 20, &left, &right);
-        store_2(to, left, right);
-    }
+    four first = column2(column_of(s, 0, reach[0])), x1 = column2(column_of(s, 1, reach[1]));
+    four x3 = column2(column_of(s, 3, reach[3])), x5 = column2(column_of(s, 5, reach[5]));
+    four x7 = column2(column_of(s, 7, reach[7]));
+    line2(to, first.v0, first.v1,
+          (four){_mm256_packs_epi32(x1.v0, x1.v1), _mm256_packs_epi32(x3.v0, x3.v1), _mm256_packs_epi32(x5.v0, x5.v1),
+                 _mm256_packs_epi32(x7.v0, x7.v1)});
+    line2(next_line(to, stride), first.v2, first.v3,
+          (four){_mm256_packs_epi32(x1.v2, x1.v3), _mm256_packs_epi32(x3.v2, x3.v3), _mm256_packs_epi32(x5.v2, x5.v3),
+                 _mm256_packs_epi32(x7.v2, x7.v3)});
 }
 
 AVX2 static void idct2_i16_avx2(int16_t *coef, size_t pitch, uint64_t bands, size_t groups, uint8_t *to,
