@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+enum { FACTOR_MAX = 4 };
+
 typedef struct job {
     mr__call *call;
     mr__l3_dct_decoder *decoder;
@@ -23,8 +25,8 @@ static const uint8_t natural_order[64] = {
     30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
 };
 
-/* Frame header and tables, from the head. */
-static void fill_frame(job *j)
+/* Frame header and tables, from the head; its sampling factors times `across` and `down`. */
+static void fill_frame(job *j, uint32_t across, uint32_t down)
 {
     const mr__l3_head *head = j->head;
     mr__jpeg_coefficients *c = &j->coefficients;
@@ -32,21 +34,23 @@ static void fill_frame(job *j)
                                  .height = head->height,
                                  .components = head->channels,
                                  .color = (mr__jpeg_color)head->color,
-                                 .hmax = (uint8_t)head->hmax,
-                                 .vmax = (uint8_t)head->vmax,
+                                 .hmax = (uint8_t)(head->hmax * across),
+                                 .vmax = (uint8_t)(head->vmax * down),
                                  .orientation = head->orientation};
     memcpy(c->quant, head->quant, sizeof head->quant);
-    uint32_t across = mr__ceil_div(head->width, 8 * head->hmax), down = mr__ceil_div(head->height, 8 * head->vmax);
+    uint32_t mcus_w = mr__ceil_div(head->width, 8u * c->hmax), mcus_h = mr__ceil_div(head->height, 8u * c->vmax);
+    bool is_gray = head->channels == 1; // whose blocks are not in MCUs
     for (uint32_t i = 0; i < head->channels; i++) {
         const mr__l3_component *from = &head->component[i];
+        uint32_t h = from->h * across, v = from->v * down;
         c->plane[i] = (mr__jpeg_plane){.id = (uint8_t)(c->color == MR__JPEG_RGB ? (unsigned)"RGB"[i] : i + 1),
-                                       .h = from->h,
-                                       .v = from->v,
+                                       .h = (uint8_t)h,
+                                       .v = (uint8_t)v,
                                        .table = from->table,
                                        .blocks_w = from->blocks_w,
                                        .blocks_h = from->blocks_h,
-                                       .padded_w = across * from->h,
-                                       .padded_h = down * from->v};
+                                       .padded_w = is_gray ? from->blocks_w : mcus_w * h,
+                                       .padded_h = is_gray ? from->blocks_h : mcus_h * v};
     }
 }
 
@@ -127,36 +131,63 @@ static bool asks_for_other(const mr__l3_head *head, const mr__l3_tail *tail, con
     return !same_icc || (o->orientation != 0 && o->orientation != head->orientation);
 }
 
+/* Frame and coefficients. */
+static int read_all(job *j, uint32_t across, uint32_t down)
+{
+    fill_frame(j, across, down);
+    int result = place_blocks(j, &mr__l3_state_of(j->call)->dct.recoder.work.blocks);
+    return result != 0 ? result : read_tiles(j);
+}
+
+/* The very file. The origin's first byte is what the head's sampling factors are multiplied by. */
+static int write_very(job *j, const mr__l3_tail *tail, mr__buffer *out, size_t *out_nbytes)
+{
+    uint32_t across = tail->origin_nbytes != 0 ? tail->origin[0] & 15 : 0;
+    uint32_t down = tail->origin_nbytes != 0 ? tail->origin[0] >> 4 : 0;
+    if (across * j->head->hmax < 1 || down * j->head->vmax < 1 || across * j->head->hmax > FACTOR_MAX ||
+        down * j->head->vmax > FACTOR_MAX)
+        return mr__call_fail(j->call, MR_ECORRUPT,
+                             "damaged L3 image: the origin at byte %zu gives sampling factors that no JPEG has",
+                             (size_t)(tail->origin - j->call->bytes));
+    int result = read_all(j, across, down);
+    j->coefficients.progressive = j->head->progressive;
+    if (result != 0)
+        return result;
+    return mr__jpeg_origin_write(j->call, &j->coefficients, tail->icc, tail->icc_nbytes, tail->origin + 1,
+                                 tail->origin_nbytes - 1, out, out_nbytes);
+}
+
+/* A plain one with the same coefficients. */
+static int write_plain(job *j, const mr__l3_tail *tail, const mr_encode_options *options, mr__buffer *out,
+                       size_t *out_nbytes)
+{
+    bool has_icc = options->icc != NULL;
+    int result = read_all(j, 1, 1);
+    if (result != 0)
+        return result;
+    if (options->orientation != 0)
+        j->coefficients.orientation = options->orientation;
+    return mr__jpeg_coefficients_write(j->call, &j->coefficients, has_icc ? options->icc : tail->icc,
+                                       has_icc ? options->icc_nbytes : tail->icc_nbytes, out, out_nbytes);
+}
+
 int mr__l3_to_jpeg(mr__call *call, const mr__l3_head *head, const uint64_t *offsets, const mr_encode_options *options,
                    mr__buffer *out, size_t *out_nbytes, mr_recode_report *report)
 {
-    mr__l3_dct_state *state = &mr__l3_state_of(call)->dct;
-    job j = {.call = call, .decoder = &state->decoder, .head = head, .offsets = offsets};
+    job j = {.call = call, .decoder = &mr__l3_state_of(call)->dct.decoder, .head = head, .offsets = offsets};
     mr__l3_tail tail;
     int result = mr__l3_tail_read(call, head, &tail);
     if (result != 0)
         return result;
-    fill_frame(&j);
-    result = place_blocks(&j, &state->recoder.work.blocks);
-    if (result == 0)
-        result = read_tiles(&j);
-    if (result != 0)
-        return result;
+    *out_nbytes = 0;
     report->exact = true;
     report->has_origin = tail.origin != NULL && !options->without_origin && !asks_for_other(head, &tail, options);
-    report->origin_nbytes = report->has_origin ? tail.origin_nbytes : 0;
-    *out_nbytes = 0;
-    if (report->has_origin)
-        return mr__jpeg_origin_write(call, &j.coefficients, tail.icc, tail.icc_nbytes, tail.origin, tail.origin_nbytes,
-                                     out, out_nbytes);
-    report->why = tail.origin == NULL ? "the L3 image has no origin: this is a JPEG with the same coefficients"
-                                      : "what was asked for is not what the origin has: this is a JPEG with the same "
-                                        "coefficients";
-    if (options->orientation != 0)
-        j.coefficients.orientation = options->orientation;
-    if (options->icc != NULL) {
-        tail.icc = options->icc;
-        tail.icc_nbytes = options->icc_nbytes;
+    if (report->has_origin) {
+        report->origin_nbytes = tail.origin_nbytes;
+        return write_very(&j, &tail, out, out_nbytes);
     }
-    return mr__jpeg_coefficients_write(call, &j.coefficients, tail.icc, tail.icc_nbytes, out, out_nbytes);
+    report->why = tail.origin == NULL
+                      ? "the L3 image has no origin: this is a JPEG with the same coefficients"
+                      : "what was asked for is not what the origin has: this is a JPEG with the same coefficients";
+    return write_plain(&j, &tail, options, out, out_nbytes);
 }

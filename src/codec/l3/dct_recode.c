@@ -24,6 +24,19 @@ static int find_icc(mr__l3_dct_job *job, mr__l3_tail *tail)
     return result;
 }
 
+/* In front of the origin: what the head's sampling factors are to be multiplied by to be the JPEG's. */
+static int prefix_origin(mr__l3_dct_job *job, size_t *nbytes)
+{
+    mr__buffer *origin = &job->recoder->origin;
+    const mr__jpeg_plane *last = &job->coefficients.plane[job->coefficients.components - 1]; // 1 x 1 in the head
+    if (mr__buffer_grow(origin, job->call->hooks, *nbytes, *nbytes + 1) != 0)
+        return mr__call_no_memory(job->call);
+    memmove(origin->bytes + 1, origin->bytes, *nbytes);
+    origin->bytes[0] = (uint8_t)(last->h | last->v << 4);
+    *nbytes += 1;
+    return 0;
+}
+
 /* What it takes to write the very file again; without it where that does not work, and the report says why. */
 static int find_origin(mr__l3_dct_job *job, mr__l3_tail *tail)
 {
@@ -38,6 +51,8 @@ static int find_origin(mr__l3_dct_job *job, mr__l3_tail *tail)
         mr__detail_clear(job->call->detail);
         return 0;
     }
+    if (result == 0)
+        result = prefix_origin(job, &nbytes);
     tail->origin = r->origin.bytes;
     tail->origin_nbytes = nbytes;
     return result;
