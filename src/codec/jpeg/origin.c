@@ -195,9 +195,10 @@ int mr__jpeg_origin_write(mr__call *call, mr__jpeg_coefficients *c, const uint8_
     parts p = {.body = {.call = call}};
     mr__jpeg_sink sink;
     int result = load_parts(call, c, icc, icc_nbytes, (mr__origin_span){origin, origin + origin_nbytes}, &p);
-    const uint8_t *end = p.body.buffer.bytes + p.body.nbytes;
-    if (result == 0)
+    if (result == 0) {
+        const uint8_t *end = p.body.buffer.bytes + p.body.nbytes;
         result = mr__origin_blocks_fill(call, c, (mr__origin_span){end - p.blocks_nbytes, end});
+    }
     if (result == 0)
         result = mr__jpeg_sink_write(&sink, call, out, &p.padding);
     if (result == 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codec/jpeg/scan_write.h"
+#include "codec/jpeg/scan_kernels.h"
 
 #include <string.h>
 
@@ -55,8 +55,11 @@ static void init(mr__jpeg_writer *w, const mr__jpeg_walk *walk)
     w->frame = walk->frame;
     memset(w->before, 0, sizeof w->before);
     w->seen = w->end_run = w->kept = 0;
+    mr__jpeg_scans kernels;
+    mr__jpeg_scans_init(&kernels, walk->call->cpu);
     w->write = walk->frame->progressive ? mr__jpeg_write_progressive(s)
-                                        : mr__jpeg_write_sequential(walk->call->cpu, w->sink == NULL);
+               : w->sink != NULL        ? kernels.write
+                                        : kernels.count;
     for (uint32_t i = 0; w->sink != NULL && i < s->count; i++) {
         if (s->first == 0 && s->high == 0)
             mr__huffman_writer_init(&w->dc[i], &walk->huffman[0][s->dc[i]]);

@@ -36,8 +36,7 @@ struct mr__jpeg_writer {
     uint8_t keep[MR__JPEG_KEPT_BITS_MAX + 64];
 };
 
-/* How the scan's kind of data is written; while counting, or not. */
-mr__jpeg_write_mcus *mr__jpeg_write_sequential(mr__cpu_flags cpu, bool counting);
+/* How the scan's kind of data is written or counted; scan_kernels.h has the same for a sequential one. */
 mr__jpeg_write_mcus *mr__jpeg_write_progressive(const mr__jpeg_scan *scan);
 
 /* Writes a run of ended blocks that is pending. */

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * MCUs of a sequential scan, written or counted: the bodies of kernels, which a file gives its instruction set. It has
- * find_nonzero(block) before it includes this: a bit for each coefficient that is not zero.
+ * two things before it includes this: WRITE_TARGET, an attribute or nothing, and find_nonzero(block), which gives a bit
+ * for each coefficient that is not zero.
  */
 #ifndef MR_CODEC_JPEG_SCAN_WRITE_KERNELS_H
 #define MR_CODEC_JPEG_SCAN_WRITE_KERNELS_H
 
-#include "codec/jpeg/scan_write.h"
+#include "codec/jpeg/scan_kernels.h"
 
-#define WRITE_INLINE static inline __attribute__((always_inline))
+#define WRITE_INLINE WRITE_TARGET static inline __attribute__((always_inline))
 
 /* How many bits a value has without its sign; 0 has none. */
 WRITE_INLINE uint32_t size_of(int32_t value)
@@ -25,7 +26,7 @@ WRITE_INLINE void put_value(mr__jpeg_sink *sink, uint32_t code, int32_t value, u
     mr__sink_put(sink, code >> 8 << size | bits, (code & 31) + size);
 }
 
-/* Codes for a block, or their counts. Where `counting` is a constant, so is the choice. */
+/* The codes for a block. */
 WRITE_INLINE void write_block(mr__jpeg_sink *sink, const mr__huffman_writer *dc, const mr__huffman_writer *ac,
                               const int16_t *block, int32_t difference, uint32_t *seen)
 {

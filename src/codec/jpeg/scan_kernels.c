@@ -16,7 +16,14 @@ static inline uint64_t find_nonzero(const int16_t *block)
     return mask;
 }
 
+#define WRITE_TARGET
+#include "codec/jpeg/scan_read_kernels.h"
 #include "codec/jpeg/scan_write_kernels.h"
+
+static bool read_s16_c(mr__jpeg_reader *r, mr__jpeg_unit *units, uint32_t unit_count, uint32_t mcus)
+{
+    return mr__read_sequential(r, units, unit_count, mcus);
+}
 
 static int write_s16_c(mr__jpeg_writer *w, mr__jpeg_unit *units, uint32_t unit_count, uint32_t mcus)
 {
@@ -28,8 +35,12 @@ static int count_s16_c(mr__jpeg_writer *w, mr__jpeg_unit *units, uint32_t unit_c
     return count_sequential(w, units, unit_count, mcus);
 }
 
-mr__jpeg_write_mcus *mr__jpeg_write_sequential(mr__cpu_flags cpu, bool counting)
+void mr__jpeg_scans_init(mr__jpeg_scans *table, mr__cpu_flags cpu)
 {
+    *table = (mr__jpeg_scans){read_s16_c, write_s16_c, count_s16_c};
     (void)cpu;
-    return counting ? count_s16_c : write_s16_c;
+#if defined(__x86_64__)
+    mr__jpeg_scans_init_avx2(table, cpu);
+    mr__jpeg_scans_init_bmi2(table, cpu);
+#endif
 }
