@@ -49,17 +49,37 @@ void mr__huffman_standard(mr__huffman *table, uint32_t table_class, uint32_t num
 /* One more than the symbols: the code of all ones, which nobody may have, belongs to a symbol of its own. */
 enum { NOBODY = MR__HUFFMAN_COUNT_MAX, TREE_MAX = MR__HUFFMAN_COUNT_MAX + 1 };
 
-/* The rarest of those that occur, and of several the last; -1 when there is none but `except`. */
-static int find_rarest(const uint32_t counts[TREE_MAX], int except)
+/* The symbols and groups of symbols that are left, in the order of their numbers. */
+typedef struct forest {
+    uint32_t counts[TREE_MAX];
+    uint16_t symbols[TREE_MAX];
+    uint32_t count;
+} forest;
+
+/* The two rarest, and among equals the last ones: *a is the rarest. There are two at least. */
+static void find_rarest(const forest *f, uint32_t *a, uint32_t *b)
 {
-    int found = -1;
-    uint32_t least = UINT32_MAX;
-    for (int i = 0; i < TREE_MAX; i++)
-        if (counts[i] != 0 && counts[i] <= least && i != except) {
-            least = counts[i];
-            found = i;
+    uint32_t first = f->counts[1] <= f->counts[0], second = 1 - first;
+    for (uint32_t i = 2; i < f->count; i++) {
+        if (f->counts[i] > f->counts[second])
+            continue;
+        second = i;
+        if (f->counts[i] <= f->counts[first]) {
+            second = first;
+            first = i;
         }
-    return found;
+    }
+    *a = first;
+    *b = second;
+}
+
+/* Two become one, which has the first's place. */
+static void join(forest *f, uint32_t a, uint32_t b)
+{
+    f->counts[a] += f->counts[b];
+    f->count--;
+    memmove(f->counts + b, f->counts + b + 1, (f->count - b) * sizeof *f->counts);
+    memmove(f->symbols + b, f->symbols + b + 1, (f->count - b) * sizeof *f->symbols);
 }
 
 /* Each symbol of a chain is one bit longer; returns the chain's end. */
@@ -73,20 +93,24 @@ static int lengthen(uint8_t sizes[TREE_MAX], const int next[TREE_MAX], int i)
 }
 
 /* T.81, figure K.1: the code length of each symbol. Symbols that were joined hang together in a chain. */
-static void find_sizes(uint32_t counts[TREE_MAX], uint8_t sizes[TREE_MAX])
+static void find_sizes(const uint32_t counts[TREE_MAX], uint8_t sizes[TREE_MAX])
 {
+    forest f = {.count = 0};
     int next[TREE_MAX];
-    for (int i = 0; i < TREE_MAX; i++)
-        next[i] = -1;
     memset(sizes, 0, TREE_MAX);
-    for (;;) {
-        int a = find_rarest(counts, -1), b = find_rarest(counts, a);
-        if (b < 0)
-            return;
-        counts[a] += counts[b];
-        counts[b] = 0;
-        next[lengthen(sizes, next, a)] = b;
-        lengthen(sizes, next, b);
+    for (uint32_t i = 0; i < TREE_MAX; i++) {
+        next[i] = -1;
+        if (counts[i] == 0)
+            continue;
+        f.counts[f.count] = counts[i];
+        f.symbols[f.count++] = (uint16_t)i;
+    }
+    while (f.count > 1) {
+        uint32_t a, b;
+        find_rarest(&f, &a, &b);
+        next[lengthen(sizes, next, f.symbols[a])] = f.symbols[b];
+        lengthen(sizes, next, f.symbols[b]);
+        join(&f, a, b);
     }
 }
 

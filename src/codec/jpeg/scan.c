@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { DNL = 0xdc, DQT = 0xdb, DRI = 0xdd, STANDS_IN = 0x80 };
+enum { DNL = 0xdc, DQT = 0xdb, DRI = 0xdd };
 
 static size_t offset_of(const mr__jpeg_walk *w, const uint8_t *p)
 {
@@ -42,9 +42,12 @@ static int read_huffman(mr__jpeg_walk *w, const mr__jpeg_segment *s)
     const uint8_t *p = s->bytes, *end = p + s->nbytes;
     while (p < end) {
         uint32_t number = *p & 15, table_class = *p >> 4 & 7;
-        bool stands_in = *p >= STANDS_IN;
+        bool stands_in = *p >= MR__JPEG_STANDS_IN;
         if (number > 3 || table_class > 1 || (stands_in && !w->stand_ins))
             return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: Huffman table %02x at byte %zu", *p,
+                                 offset_of(w, p));
+        if (w->stands_in[table_class][number])
+            return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: Huffman table %02x comes twice, at byte %zu", *p,
                                  offset_of(w, p));
         mr__huffman *table = &w->huffman[table_class][number];
         w->stands_in[table_class][number] = stands_in;

@@ -14,6 +14,9 @@
 
 enum { MR__JPEG_MCU_MAX = 10 }; /* blocks of an MCU */
 
+/* A table in a DHT segment begins with class and number; this one, in an origin, stands for the optimal one. */
+#define MR__JPEG_STANDS_IN 0x80
+
 typedef struct mr__jpeg_scan {
     size_t at;      /* of its marker */
     uint32_t count; /* of components */
@@ -29,7 +32,7 @@ typedef struct mr__jpeg_walk {
     mr__call *call;
     mr__jpeg_coefficients *frame; /* filled in at the frame header, but for blocks */
     size_t at;
-    bool stand_ins; /* DHT segments may have tables that stand for optimal ones: see origin_text.h */
+    bool stand_ins; /* DHT segments may have tables that stand for optimal ones: see origin.h */
     mr__huffman huffman[2][4];
     bool stands_in[2][4]; /* since the last scan */
     uint16_t quant[4][64];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codec/jpeg/scan_read.h"
+#include "codec/jpeg/scan_kernels.h"
 
 /*
  * Copies what follows from->from up to a marker, without the zero bytes that stand behind each ff. Bytes ff before a
@@ -105,7 +105,9 @@ int mr__jpeg_scan_read(mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader ta
     const mr__jpeg_scan *s = &walk->scan;
     bool progressive = walk->frame->progressive;
     mr__jpeg_reader r = {.call = walk->call, .scan = s, .frame = walk->frame, .data = data};
-    r.read = progressive ? mr__jpeg_read_progressive(s) : mr__jpeg_read_sequential(walk->call->cpu);
+    mr__jpeg_scans kernels;
+    mr__jpeg_scans_init(&kernels, walk->call->cpu);
+    r.read = progressive ? mr__jpeg_read_progressive(s) : kernels.read;
     for (uint32_t i = 0; i < s->count; i++) {
         r.dc[i] = &tables[0][s->dc[i]];
         r.ac[i] = &tables[1][s->ac[i]];

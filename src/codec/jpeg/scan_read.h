@@ -38,8 +38,7 @@ static inline bool mr__jpeg_reader_is_over(const mr__jpeg_reader *r, const mr__b
     return b->next > r->data + r->data_nbytes + 8;
 }
 
-/* How the scan's kind of data is read. */
-mr__jpeg_read_mcus *mr__jpeg_read_sequential(mr__cpu_flags cpu);
+/* How the scan's kind of data is read; scan_kernels.h has the same for a sequential one. */
 mr__jpeg_read_mcus *mr__jpeg_read_progressive(const mr__jpeg_scan *scan);
 
 /*
