@@ -3,7 +3,8 @@
  * The transforms with AVX2, 16 blocks (two groups) at a time: a vector is one frequency of 16 blocks, then one sample
  * of 16 blocks. Sums are those of jpeg_pixels_idct.c in the same widths, two products a PMADDWD; there is the why.
  *
- * Columns and rows whose upper frequencies are zero in all 16 blocks take shorter forms, which give the same sums.
+ * Columns and rows whose upper frequencies are empty take shorter forms, which give the same sums. Only `bands` decides
+ * on that: asking the coefficients of 16 blocks costs more in branches guessed wrong than it saves.
  * The one thing left out is the wrap-around in the short cut for blocks with a first row only: it takes coefficients
  * beyond 13 bits in that row, which no image has, and those go to portable C.
  */
@@ -14,7 +15,6 @@
 
 #include <immintrin.h>
 #include <stdbool.h>
-#include <string.h>
 
 #define AVX2   __attribute__((target("avx2")))
 #define INLINE static inline __attribute__((always_inline)) AVX2
@@ -219,13 +219,13 @@ static int reach_of(uint64_t bands, size_t column)
 }
 
 /* Zero in `coef` what is not there, as far as the columns reach, of whole strips that begin at `coef`. */
-static void clear_empty(int16_t *coef, size_t pitch, uint64_t bands, size_t groups, const int reach[8])
+AVX2 static void clear_empty(int16_t *coef, size_t pitch, uint64_t bands, size_t groups, const int reach[8])
 {
-    size_t nbytes = (groups + 1) / 2 * LANES * sizeof *coef;
     for (size_t u = 0; u < 8; u++)
         for (int v = 0; v < reach[u]; v++)
-            if ((bands >> (8 * v + u) & 1) == 0)
-                memset(coef + (8 * v + u) * pitch, 0, nbytes);
+            if ((bands >> (8 * (size_t)v + u) & 1) == 0)
+                for (size_t g = 0; g < groups; g += 2)
+                    store(coef + (8 * (size_t)v + u) * pitch + 8 * g, _mm256_setzero_si256());
 }
 
 /* What 16 blocks need from the columns' pass. `live` has ones for lanes that are there. */
@@ -252,11 +252,6 @@ AVX2 static bool is_wild(const strip *s)
     return !_mm256_testz_si256(most, _mm256_set1_epi16((int16_t)0xe000));
 }
 
-INLINE bool is_zero(const strip *s, __m256i x)
-{
-    return _mm256_testz_si256(x, s->live);
-}
-
 /* The passes meet in a table: sample or row v, frequency u. */
 INLINE int16_t *cell(int16_t *table, size_t v, size_t u)
 {
@@ -280,28 +275,23 @@ INLINE eight all_of(__m256i x)
     return (eight){x, x, x, x, x, x, x, x};
 }
 
-/* One column of 16 blocks to eight samples each. Returns whether there is anything in it. */
-INLINE bool column8(const strip *s, size_t u, int reach, int16_t *table)
+INLINE four upper_four(const strip *s, size_t u)
 {
-    four x = {band(s, 0, u), _mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256()};
-    if (reach >= 4) {
-        x.v1 = band(s, 1, u);
-        x.v2 = band(s, 2, u);
-        x.v3 = band(s, 3, u);
-    }
+    return (four){band(s, 0, u), band(s, 1, u), band(s, 2, u), band(s, 3, u)};
+}
+
+/* One column of 16 blocks to eight samples each. */
+INLINE void column8(const strip *s, size_t u, int reach, int16_t *table)
+{
     if (reach == 8) {
-        four y = {band(s, 4, u), band(s, 5, u), band(s, 6, u), band(s, 7, u)};
-        if (!is_zero(s, _mm256_or_si256(_mm256_or_si256(y.v0, y.v1), _mm256_or_si256(y.v2, y.v3)))) {
-            put_column(table, u, line8((eight){x.v0, x.v1, x.v2, x.v3, y.v0, y.v1, y.v2, y.v3}, 11));
-            return true;
-        }
-    }
-    if (reach >= 4 && !is_zero(s, _mm256_or_si256(_mm256_or_si256(x.v1, x.v2), x.v3))) {
-        put_column(table, u, line8_short(x, 11));
-        return true;
-    }
-    put_column(table, u, all_of(_mm256_slli_epi16(x.v0, 2)));
-    return !is_zero(s, x.v0);
+        four x = upper_four(s, u), y = {band(s, 4, u), band(s, 5, u), band(s, 6, u), band(s, 7, u)};
+        put_column(table, u, line8((eight){x.v0, x.v1, x.v2, x.v3, y.v0, y.v1, y.v2, y.v3}, 11));
+    } else if (reach == 4)
+        put_column(table, u, line8_short(upper_four(s, u), 11));
+    else if (reach == 1)
+        put_column(table, u, all_of(_mm256_slli_epi16(band(s, 0, u), 2)));
+    else
+        put_column(table, u, all_of(_mm256_setzero_si256()));
 }
 
 INLINE four first_four(int16_t *table, size_t v)
@@ -332,17 +322,15 @@ INLINE eight line8_flat(__m256i x)
 AVX2 static void strip8(const strip *s, const int reach[8], place to, ptrdiff_t stride)
 {
     _Alignas(64) int16_t table[64 * LANES];
-    unsigned columns = 0;
-    for (size_t u = 0; u < 8; u++) {
-        if (reach[u] != 0)
-            columns |= (unsigned)column8(s, u, reach[u], table) << u;
-        else
-            put_column(table, u, all_of(_mm256_setzero_si256()));
-    }
-    if (columns & 0xf0)
+    int last = 7;
+    while (last > 0 && reach[last] == 0)
+        last--;
+    for (size_t u = 0; u < (last >= 4 ? 8 : last >= 1 ? 4 : 1); u++)
+        column8(s, u, reach[u], table);
+    if (last >= 4)
         for (size_t v = 0; v < 8; v++, to = next_line(to, stride))
             store_8(to, line8(row_of(table, v), 18));
-    else if (columns & 0x0e)
+    else if (last >= 1)
         for (size_t v = 0; v < 8; v++, to = next_line(to, stride))
             store_8(to, line8_short(first_four(table, v), 18));
     else
