@@ -46,6 +46,14 @@ void mr__l3_dct_decoder_fini(mr__l3_dct_decoder *decoder, const mr_hooks *hooks)
 const char *mr__l3_dct_unit_decode(mr__l3_dct_decoder *decoder, const mr__call *call, const uint8_t *tile,
                                    const mr__l3_dct_place *place, const uint16_t quant[64], unsigned bands);
 
+/*
+ * Checks and decodes a whole tile; `visit` (NULL: nobody) finds each unit's coefficients, as they were in the JPEG, in
+ * decoder->unit.
+ */
+typedef void mr__l3_dct_visit(void *user, const mr__l3_dct_place *unit);
+int mr__l3_dct_tile_read(mr__call *call, mr__l3_dct_decoder *decoder, const mr__l3_head *head, const uint64_t *offsets,
+                         size_t number, mr__l3_dct_visit *visit, void *user);
+
 /* mr__l3_dct_decode with a decoder of its own, for threads. `head` and `offsets` are those of call->bytes. */
 int mr__l3_dct_decode_with(mr__call *call, mr__l3_dct_decoder *decoder, const mr__l3_head *head,
                            const uint64_t *offsets, const mr__request *request, const mr_image *to);

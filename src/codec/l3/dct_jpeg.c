@@ -76,8 +76,9 @@ static int place_blocks(job *j, mr__buffer *buffer)
 }
 
 /* From frequency by frequency to block by block. */
-static void place_unit(job *j, const mr__l3_dct_place *unit)
+static void place_unit(void *opaque, const mr__l3_dct_place *unit)
 {
+    const job *j = opaque;
     const mr__l3_unit *from = &j->decoder->unit;
     const mr__jpeg_plane *plane = &j->coefficients.plane[unit->component];
     size_t left = (size_t)unit->x * MR__L3_UNIT_BLOCKS, top = (size_t)unit->y * MR__L3_UNIT_BLOCKS;
@@ -91,35 +92,11 @@ static void place_unit(job *j, const mr__l3_dct_place *unit)
         }
 }
 
-static int read_tile(job *j, uint32_t x, uint32_t y)
-{
-    static const uint16_t ones[64] = {
-        1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-        1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-    };
-    size_t number = (size_t)y * j->head->tiles_x + x, nbytes, at = 0;
-    const uint8_t *tile;
-    mr__l3_dct_place units[MR__L3_DCT_UNITS_MAX];
-    unsigned count = mr__l3_dct_units(j->head, x, y, units);
-    int result = mr__l3_tile_open(j->call, j->head, j->offsets, number, false, &tile, &nbytes);
-    if (result != 0)
-        return result;
-    const char *why = mr__l3_dct_lengths(tile, nbytes, units, count);
-    for (unsigned i = 0; why == NULL && i < count; i++) {
-        at = units[i].at;
-        why = mr__l3_dct_unit_decode(j->decoder, j->call, tile, &units[i], ones, 64);
-        if (why == NULL)
-            place_unit(j, &units[i]);
-    }
-    return why == NULL ? 0 : mr__l3_tile_damage(j->call, j->head, number, j->offsets[number] + at, why, false);
-}
-
 static int read_tiles(job *j)
 {
     int result = 0;
-    for (uint32_t y = 0; y < j->head->tiles_y; y++)
-        for (uint32_t x = 0; result == 0 && x < j->head->tiles_x; x++)
-            result = read_tile(j, x, y);
+    for (size_t i = 0; result == 0 && i < mr__l3_tile_count(j->head); i++)
+        result = mr__l3_dct_tile_read(j->call, j->decoder, j->head, j->offsets, i, place_unit, j);
     return result;
 }
 

@@ -76,3 +76,28 @@ const char *mr__l3_dct_unit_decode(mr__l3_dct_decoder *decoder, const mr__call *
     }
     return decoder->units.decode(&decoder->unit, bytes, place->nbytes, place->columns, place->rows, quant, bands);
 }
+
+int mr__l3_dct_tile_read(mr__call *call, mr__l3_dct_decoder *decoder, const mr__l3_head *head, const uint64_t *offsets,
+                         size_t number, mr__l3_dct_visit *visit, void *user)
+{
+    static const uint16_t ones[64] = {
+        1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+        1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    };
+    size_t nbytes, at = 0;
+    const uint8_t *tile;
+    mr__l3_dct_place units[MR__L3_DCT_UNITS_MAX];
+    unsigned count =
+        mr__l3_dct_units(head, (uint32_t)(number % head->tiles_x), (uint32_t)(number / head->tiles_x), units);
+    int result = mr__l3_tile_open(call, head, offsets, number, false, &tile, &nbytes);
+    if (result != 0)
+        return result;
+    const char *why = mr__l3_dct_lengths(tile, nbytes, units, count);
+    for (unsigned i = 0; why == NULL && i < count; i++) {
+        at = units[i].at;
+        why = mr__l3_dct_unit_decode(decoder, call, tile, &units[i], ones, 64);
+        if (why == NULL && visit != NULL)
+            visit(user, &units[i]);
+    }
+    return why == NULL ? 0 : mr__l3_tile_damage(call, head, number, offsets[number] + at, why, false);
+}
