@@ -58,6 +58,7 @@ static int read_info(mr__call *call, mr_info *info)
     info->has_icc = head->has_icc;
     info->tiles = (uint32_t)mr__l3_tile_count(head);
     info->has_origin = head->has_origin;
+    info->extra_nbytes = head->tail_nbytes;
     return 0;
 }
 
