@@ -263,7 +263,7 @@ FORWARD_TARGET static void FORWARD_NAME(lift_row)(const LEVEL *l, unsigned y, co
     }
 }
 
-FORWARD_TARGET static void FORWARD_NAME(lift)(const mr__l3_channel *channel, unsigned levels,
+FORWARD_TARGET static void FORWARD_NAME(lift)(const mr__l3_samples *channel, unsigned levels,
                                               const mr__l3_forward_choice *choice, void *work, mr__l3_residuals *out)
 {
     SAMPLE *at = work;
@@ -296,7 +296,7 @@ FORWARD_TARGET static inline void FORWARD_NAME(residual_prefix)(const SAMPLE *s,
     }
 }
 
-FORWARD_TARGET static void FORWARD_NAME(prefix)(const mr__l3_channel *channel, unsigned step,
+FORWARD_TARGET static void FORWARD_NAME(prefix)(const mr__l3_samples *channel, unsigned step,
                                                 const mr__l3_forward_choice *choice, void *work, mr__l3_residuals *out)
 {
     SAMPLE *at = work;
