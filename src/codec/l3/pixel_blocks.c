@@ -25,4 +25,5 @@ void mr__l3_block_kernels_init(mr__l3_block_kernels *table, mr__cpu_flags cpu)
 {
     *table = (mr__l3_block_kernels){choose_blocks_c, cost_blocks_c, write_blocks_c};
     mr__l3_block_kernels_init_x86(table, cpu);
+    mr__l3_block_kernels_init_avx2(table, cpu);
 }

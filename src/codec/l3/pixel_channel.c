@@ -19,7 +19,7 @@ enum {
     LAYERS_GAIN = 4
 };
 
-static bool is_constant(const mr__l3_channel *c, unsigned sample_nbytes)
+static bool is_constant(const mr__l3_samples *c, unsigned sample_nbytes)
 {
     const uint8_t *first = c->samples;
     for (unsigned y = 0; y < c->h; y++) {
@@ -31,7 +31,7 @@ static bool is_constant(const mr__l3_channel *c, unsigned sample_nbytes)
     return true;
 }
 
-static size_t store_constant(const mr__l3_channel *c, unsigned sample_nbytes, mr__l3_coded *out)
+static size_t store_constant(const mr__l3_samples *c, unsigned sample_nbytes, mr__l3_coded *out)
 {
     out->method = PREDICT_CONSTANT;
     out->low_nbytes = sample_nbytes;
@@ -85,7 +85,7 @@ static void choose_layers(const mr__l3_pixel_plan *plan, mr__l3_tile_work *work,
     }
 }
 
-static trial try_lifting(const mr__l3_pixel_plan *plan, mr__l3_tile_work *work, const mr__l3_channel *channel)
+static trial try_lifting(const mr__l3_pixel_plan *plan, mr__l3_tile_work *work, const mr__l3_samples *channel)
 {
     trial t = {PREDICT_LIFTING, 0, 0, 0};
     mr__l3_forward_choice choice = choice_of(plan);
@@ -95,7 +95,7 @@ static trial try_lifting(const mr__l3_pixel_plan *plan, mr__l3_tile_work *work, 
 }
 
 /* Whether prefix prediction looks better than `lifting` on a part of the channel. */
-static bool is_prefix_promising(const mr__l3_pixel_plan *plan, mr__l3_tile_work *work, const mr__l3_channel *channel,
+static bool is_prefix_promising(const mr__l3_pixel_plan *plan, mr__l3_tile_work *work, const mr__l3_samples *channel,
                                 const trial *lifting)
 {
     if (plan->preset != MR_L3_DEFAULT)
@@ -108,7 +108,7 @@ static bool is_prefix_promising(const mr__l3_pixel_plan *plan, mr__l3_tile_work 
     return bits * rows * 100 < lifting->bits * looked_at * (100 - PREFIX_GAIN);
 }
 
-static trial try_prefix(const mr__l3_pixel_plan *plan, mr__l3_tile_work *work, const mr__l3_channel *channel)
+static trial try_prefix(const mr__l3_pixel_plan *plan, mr__l3_tile_work *work, const mr__l3_samples *channel)
 {
     trial t = {PREDICT_PREFIX, 0, 0, 1};
     mr__l3_forward_choice choice = choice_of(plan);
@@ -132,7 +132,7 @@ static size_t write_planes(const mr__l3_pixel_plan *plan, mr__l3_tile_work *work
     return out->low_nbytes + out->high_nbytes;
 }
 
-size_t mr__l3_channel_encode(const mr__l3_pixel_plan *plan, mr__l3_tile_work *work, const mr__l3_channel *channel,
+size_t mr__l3_channel_encode(const mr__l3_pixel_plan *plan, mr__l3_tile_work *work, const mr__l3_samples *channel,
                              mr__l3_coded *out)
 {
     if (is_constant(channel, plan->sample_nbytes))

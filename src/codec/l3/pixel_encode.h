@@ -37,8 +37,8 @@ typedef struct mr__l3_encode_state {
 /* One thread's working memory for one tile. */
 typedef struct mr__l3_tile_work {
     uint8_t *pixels;           /* the tile, rows without gaps */
-    mr__l3_channel channel[4]; /* as they are */
-    mr__l3_channel less[2];    /* first and third with green subtracted */
+    mr__l3_samples channel[4]; /* as they are */
+    mr__l3_samples less[2];    /* first and third with green subtracted */
     mr__l3_coded coded[6];     /* of channel[], then of less[] */
     mr__l3_residuals residuals[2];
     uint8_t *headers[2]; /* for each of the residuals: of the low plane, then of the high one */
@@ -59,7 +59,7 @@ size_t mr__l3_tile_encode(const mr__l3_pixel_plan *plan, mr__l3_tile_work *work,
                           uint8_t *to);
 
 /* Codes a channel. Returns the bytes its planes take. */
-size_t mr__l3_channel_encode(const mr__l3_pixel_plan *plan, mr__l3_tile_work *work, const mr__l3_channel *channel,
+size_t mr__l3_channel_encode(const mr__l3_pixel_plan *plan, mr__l3_tile_work *work, const mr__l3_samples *channel,
                              mr__l3_coded *out);
 
 #endif

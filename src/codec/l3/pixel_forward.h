@@ -6,17 +6,18 @@
 #ifndef MR_CODEC_L3_PIXEL_FORWARD_H
 #define MR_CODEC_L3_PIXEL_FORWARD_H
 
+#include "codec/l3/pixel.h"
 #include "codec/l3/pixel_blocks.h"
 
-/* Room before the first and behind the last sample of a row, in samples; levels of lifting. */
-enum { MR__L3_FORWARD_MARGIN = 32, MR__L3_LEVEL_MAX = 5 };
+/* Room before the first and behind the last sample of a row, in samples. */
+enum { MR__L3_FORWARD_MARGIN = 32 };
 
 /* A channel: w x h samples of 1 or 2 bytes, rows `pitch` samples apart, with margins that may be overwritten. */
-typedef struct mr__l3_channel {
+typedef struct mr__l3_samples {
     void *samples;
     size_t pitch;
     unsigned w, h;
-} mr__l3_channel;
+} mr__l3_samples;
 
 /* Its residuals, in the order of the format. */
 typedef struct mr__l3_residuals {
@@ -35,10 +36,10 @@ typedef struct mr__l3_forward_choice {
 
 typedef struct mr__l3_forward {
     /* By bytes of a sample less one. `work` has mr__l3_forward_work_nbytes bytes. */
-    void (*lift[2])(const mr__l3_channel *channel, unsigned levels, const mr__l3_forward_choice *choice, void *work,
+    void (*lift[2])(const mr__l3_samples *channel, unsigned levels, const mr__l3_forward_choice *choice, void *work,
                     mr__l3_residuals *out);
     /* Every `step`-th row of groups, from the first: 1 for all of them, more for an estimate. */
-    void (*prefix[2])(const mr__l3_channel *channel, unsigned step, const mr__l3_forward_choice *choice, void *work,
+    void (*prefix[2])(const mr__l3_samples *channel, unsigned step, const mr__l3_forward_choice *choice, void *work,
                       mr__l3_residuals *out);
 } mr__l3_forward;
 

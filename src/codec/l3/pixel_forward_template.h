@@ -138,6 +138,8 @@ FORWARD_TARGET static void FORWARD_NAME(clear_beyond)(SAMPLE *rows, size_t pitch
             memset(rows + r * pitch, 0, end * sizeof(SAMPLE));
 }
 
+/* Unless the file that includes this has a better one for its samples. */
+#ifndef FORWARD_HAS_MAGNITUDE
 FORWARD_TARGET static inline unsigned FORWARD_NAME(magnitude)(const SAMPLE *at, size_t pitch)
 {
     unsigned sum = 0;
@@ -148,6 +150,7 @@ FORWARD_TARGET static inline unsigned FORWARD_NAME(magnitude)(const SAMPLE *at, 
         }
     return sum;
 }
+#endif
 
 /* One block's residuals into its words: the low bytes, and what is left above them. */
 FORWARD_TARGET static inline void FORWARD_NAME(store_block)(const SAMPLE *at, size_t pitch, uint64_t low[4],
@@ -155,14 +158,17 @@ FORWARD_TARGET static inline void FORWARD_NAME(store_block)(const SAMPLE *at, si
 {
     for (unsigned r = 0; r < 4; r++) {
         uint8_t bytes[8], above[8];
+        if (sizeof(SAMPLE) == 1) {
+            low[r] = mr__load_le64((const uint8_t *)(at + r * pitch));
+            continue;
+        }
         for (unsigned x = 0; x < 8; x++) {
             SAMPLE v = at[r * pitch + x];
             bytes[x] = (uint8_t)v;
             above[x] = (uint8_t)((v + 128u) >> 8);
         }
         low[r] = mr__load_le64(bytes);
-        if (sizeof(SAMPLE) == 2)
-            high[r] = mr__load_le64(above);
+        high[r] = mr__load_le64(above);
     }
 }
 
@@ -257,7 +263,7 @@ FORWARD_TARGET static void FORWARD_NAME(lift_row)(const LEVEL *l, unsigned y, co
     }
 }
 
-FORWARD_TARGET static void FORWARD_NAME(lift)(const mr__l3_channel *channel, unsigned levels,
+FORWARD_TARGET static void FORWARD_NAME(lift)(const mr__l3_samples *channel, unsigned levels,
                                               const mr__l3_forward_choice *choice, void *work, mr__l3_residuals *out)
 {
     SAMPLE *at = work;
@@ -290,7 +296,7 @@ FORWARD_TARGET static inline void FORWARD_NAME(residual_prefix)(const SAMPLE *s,
     }
 }
 
-FORWARD_TARGET static void FORWARD_NAME(prefix)(const mr__l3_channel *channel, unsigned step,
+FORWARD_TARGET static void FORWARD_NAME(prefix)(const mr__l3_samples *channel, unsigned step,
                                                 const mr__l3_forward_choice *choice, void *work, mr__l3_residuals *out)
 {
     SAMPLE *at = work;
@@ -325,3 +331,4 @@ FORWARD_TARGET static void FORWARD_NAME(prefix)(const mr__l3_channel *channel, u
 #undef FORWARD_NAME
 #undef SAMPLE
 #undef SIGNED
+#undef FORWARD_HAS_MAGNITUDE

@@ -10,7 +10,6 @@
 
 #include "base/bytes.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #define EACH(byte) ((uint64_t)(byte)*UINT64_C(0x0101010101010101))
@@ -37,9 +36,9 @@ static const width widths[9] = {WIDTH(0), WIDTH(1), WIDTH(2), WIDTH(3), WIDTH(4)
 static inline uint64_t unpack_row(const uint8_t *from, const width *w)
 {
     uint64_t x = mr__load_le64(from);
-    x = (x | x << (32 - 4 * w->k)) & w->fours;
-    x = (x | x << (16 - 2 * w->k)) & w->twos;
-    x = (x | x << (8 - w->k)) & w->ones;
+    x = ((x & LOW(4 * w->k)) | (x >> 4 * w->k) << 32) & w->fours;
+    x = ((x & LOW(2 * w->k) * UINT64_C(0x0000000100000001)) | (x & ~(LOW(2 * w->k) * UINT64_C(0x0000000100000001))) << (16 - 2 * w->k)) & w->twos;
+    x = ((x & LOW(w->k) * UINT64_C(0x0001000100010001)) | (x & ~(LOW(w->k) * UINT64_C(0x0001000100010001))) << (8 - w->k)) & w->ones;
     return x | (x & w->sign) * w->fill;
 }
 

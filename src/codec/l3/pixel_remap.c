@@ -19,7 +19,7 @@ enum {
 };
 
 /* Which values occur, as the format's bitmap. */
-static void find_values(const mr__l3_channel *c, uint8_t bitmap[32])
+static void find_values(const mr__l3_samples *c, uint8_t bitmap[32])
 {
     uint8_t seen[256] = {0};
     for (unsigned y = 0; y < c->h; y++) {
@@ -47,7 +47,7 @@ static bool rank_values(const uint8_t bitmap[32], uint8_t rank[256])
     return count * 100 < (last - first + 1) * HOLES_BELOW;
 }
 
-static unsigned remap_bytes(const mr__l3_pixel_plan *plan, mr__l3_channel *channels, uint8_t *tables, size_t *nbytes)
+static unsigned remap_bytes(const mr__l3_pixel_plan *plan, mr__l3_samples *channels, uint8_t *tables, size_t *nbytes)
 {
     uint8_t rank[4][256];
     bool has_holes = false;
@@ -78,7 +78,7 @@ static uint32_t gcd(uint32_t a, uint32_t b)
 }
 
 /* The least sample, and the step that leads from it to all others; step 0 when there is only one value. */
-static void find_steps(const mr__l3_channel *c, uint32_t *least, uint32_t *step)
+static void find_steps(const mr__l3_samples *c, uint32_t *least, uint32_t *step)
 {
     *least = *(const uint16_t *)c->samples;
     *step = 0;
@@ -92,7 +92,7 @@ static void find_steps(const mr__l3_channel *c, uint32_t *least, uint32_t *step)
     }
 }
 
-static unsigned remap_words(const mr__l3_pixel_plan *plan, mr__l3_channel *channels, uint8_t *tables, size_t *nbytes)
+static unsigned remap_words(const mr__l3_pixel_plan *plan, mr__l3_samples *channels, uint8_t *tables, size_t *nbytes)
 {
     uint32_t least[4], step[4];
     bool worth = false;
@@ -119,7 +119,7 @@ static unsigned remap_words(const mr__l3_pixel_plan *plan, mr__l3_channel *chann
     return REMAP_STEPS;
 }
 
-unsigned mr__l3_remap(const mr__l3_pixel_plan *plan, mr__l3_channel *channels, uint8_t *tables, size_t *nbytes)
+unsigned mr__l3_remap(const mr__l3_pixel_plan *plan, mr__l3_samples *channels, uint8_t *tables, size_t *nbytes)
 {
     *nbytes = 0;
     if (channels[0].w * channels[0].h < PIXELS_LEAST)

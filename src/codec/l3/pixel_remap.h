@@ -10,6 +10,6 @@ enum { MR__L3_REMAP_NBYTES = 32 }; /* the most that one channel's table takes */
 /*
  * Remaps all channels in place where that is worth its bytes. Returns the kind (0, 1 or 2), and writes the tables.
  */
-unsigned mr__l3_remap(const mr__l3_pixel_plan *plan, mr__l3_channel *channels, uint8_t *tables, size_t *nbytes);
+unsigned mr__l3_remap(const mr__l3_pixel_plan *plan, mr__l3_samples *channels, uint8_t *tables, size_t *nbytes);
 
 #endif

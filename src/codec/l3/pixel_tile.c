@@ -45,7 +45,7 @@ static size_t lay_out(mr__l3_tile_work *work, const mr__l3_pixel_plan *plan, uin
     work->pixels = carve(memory, &at, pixels, 0);
     for (unsigned i = 0; i < 6; i++) {
         void *samples = carve(memory, &at, pitch * side * nbytes, MR__L3_FORWARD_MARGIN * nbytes);
-        *(i < 4 ? &work->channel[i] : &work->less[i - 4]) = (mr__l3_channel){samples, pitch, 0, 0};
+        *(i < 4 ? &work->channel[i] : &work->less[i - 4]) = (mr__l3_samples){samples, pitch, 0, 0};
         work->coded[i].bytes = carve(memory, &at, 2 * MR__L3_PLANE_NBYTES_MAX(groups), 0);
     }
     for (unsigned i = 0; i < 2; i++) {
@@ -147,8 +147,8 @@ static void split_channels(const tile *t)
             o[x] = (type)(a[x] - b[x] + (half));                                                                       \
     }
 
-static void subtract_green(const mr__l3_channel *from, const mr__l3_channel *green, unsigned sample_nbytes,
-                           mr__l3_channel *to)
+static void subtract_green(const mr__l3_samples *from, const mr__l3_samples *green, unsigned sample_nbytes,
+                           mr__l3_samples *to)
 {
     to->w = from->w;
     to->h = from->h;
@@ -169,7 +169,7 @@ static void subtract_green(const mr__l3_channel *from, const mr__l3_channel *gre
         }                                                                                                              \
     }
 
-static uint64_t roughness_of(const mr__l3_channel *c, unsigned sample_nbytes)
+static uint64_t roughness_of(const mr__l3_samples *c, unsigned sample_nbytes)
 {
     uint64_t sum = 0;
     if (sample_nbytes == 1) {
@@ -186,7 +186,7 @@ static size_t encode_channels(const tile *t, bool less_green, unsigned from, uns
     size_t nbytes = 0;
     for (unsigned c = from; c < t->plan->channels; c += step) {
         bool less = less_green && (c == 0 || c == 2);
-        const mr__l3_channel *channel = less ? &t->work->less[c / 2] : &t->work->channel[c];
+        const mr__l3_samples *channel = less ? &t->work->less[c / 2] : &t->work->channel[c];
         nbytes += mr__l3_channel_encode(t->plan, t->work, channel, &t->work->coded[less ? 4 + c / 2 : c]);
     }
     return nbytes;
