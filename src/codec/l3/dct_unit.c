@@ -103,6 +103,7 @@ void mr__l3_unit_kernels_init(mr__l3_unit_kernels *table, mr__cpu_flags cpu)
     table->decode = decode_c;
     (void)cpu;
 #if defined(__x86_64__)
+    mr__l3_unit_kernels_init_avx2_nopdep(table, cpu);
     mr__l3_unit_kernels_init_avx2(table, cpu);
 #endif
 }
