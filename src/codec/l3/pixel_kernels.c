@@ -182,5 +182,8 @@ void mr__l3_pixel_kernels_init_c(mr__l3_pixel_kernels *table)
 void mr__l3_pixel_kernels_init(mr__l3_pixel_kernels *table, mr__cpu_flags cpu)
 {
     mr__l3_pixel_kernels_init_c(table);
-    (void)cpu; // each processor's kernels come here as they are written
+    (void)cpu;
+#if defined(__x86_64__)
+    mr__l3_pixel_kernels_init_avx2(table, cpu);
+#endif
 }
