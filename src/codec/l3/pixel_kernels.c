@@ -10,7 +10,6 @@
 
 #include "base/bytes.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #define EACH(byte) ((uint64_t)(byte)*UINT64_C(0x0101010101010101))

@@ -12,6 +12,7 @@
 
 #include "cpu/cpu.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -79,11 +80,25 @@ typedef void mr__l3_base_row(const void *above, const uint8_t *r, const uint8_t 
  */
 typedef void mr__l3_pack_row(const void *const channel[4], unsigned n, void *to);
 
+/* Where the values of a remapped channel go. */
+typedef struct mr__l3_remap {
+    uint8_t value[256]; /* 8 bits: `count` values that occur; 0 behind them */
+    uint32_t count;
+    uint32_t first, step; /* 16 bits */
+} mr__l3_remap;
+
+/*
+ * Remaps n samples of one channel, after adding `green` (a row as well, or NULL) less half to each. False when a sample
+ * is beyond the last value. Rows may start at any sample; what lies behind n samples may be read and written.
+ */
+typedef bool mr__l3_remap_row(const void *from, const void *green, unsigned n, const mr__l3_remap *remap, void *to);
+
 typedef struct mr__l3_pixel_kernels {
     mr__l3_groups *groups[3];       /* without layers, with 3, with 6 */
     mr__l3_lift_rows *lift[2];      /* 8, 16 bits */
     mr__l3_base_row *base[2];       /* likewise */
     mr__l3_prefix_rows *prefix[2];  /* likewise */
+    mr__l3_remap_row *remap[2];     /* likewise */
     mr__l3_pack_row *pack[2][5][2]; /* depth (8, 16), channels (1 to 4), colour (none, green subtracted) */
 } mr__l3_pixel_kernels;
 

@@ -212,6 +212,34 @@ static void NAME(prefix)(const mr__l3_prefix *prefix)
     }
 }
 
+static inline void NAME(green_chunk)(const T *restrict from, const T *restrict green, T *restrict to)
+{
+    for (unsigned i = 0; i < CHUNK; i++)
+        to[i] = (T)(from[i] + green[i] - NAME(half));
+}
+
+/* Looks up what is in the row; DEPTH is a constant, so one of the two is left. */
+static inline bool NAME(remap_in_place)(T *t, unsigned n, const mr__l3_remap *remap)
+{
+    T most = 0;
+    for (unsigned x = 0; x < n; x++) {
+        most = t[x] > most ? t[x] : most;
+        t[x] = DEPTH == 8 ? remap->value[t[x] & 255] : (T)(remap->first + remap->step * t[x]);
+    }
+    return DEPTH == 16 || most < remap->count;
+}
+
+static bool NAME(remap)(const void *from, const void *green, unsigned n, const mr__l3_remap *remap, void *to)
+{
+    const T *f = from, *g = green;
+    T *t = to;
+    for (unsigned x = 0; g != NULL && x < n; x += CHUNK)
+        NAME(green_chunk)(f + x, g + x, t + x);
+    if (g == NULL)
+        memcpy(t, f, n * sizeof(T));
+    return NAME(remap_in_place)(t, n, remap);
+}
+
 /* Inlined with constant channels and colour. */
 static inline __attribute__((always_inline)) void NAME(pack)(const void *const channel[4], unsigned n, void *to,
                                                              unsigned channels, bool green)
@@ -261,6 +289,7 @@ static void NAME(fill)(mr__l3_pixel_kernels *table)
     table->lift[d] = NAME(lift);
     table->base[d] = NAME(base);
     table->prefix[d] = NAME(prefix);
+    table->remap[d] = NAME(remap);
     table->pack[d][1][0] = NAME(pack1);
     table->pack[d][2][0] = NAME(pack2);
     table->pack[d][3][0] = NAME(pack3);
