@@ -65,12 +65,22 @@ unsigned long long number_from_text(const char *text, unsigned long long least, 
     return value;
 }
 
+/* The kernel's word comes first: the C library asks the processor, and under a hypervisor that can be far off. */
 size_t cache_nbytes(void)
 {
-    long size = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    if (size <= 0)
-        size = sysconf(_SC_LEVEL2_CACHE_SIZE);
-    return size > 0 ? (size_t)size : (size_t)64 << 20;
+    size_t most = 0;
+    for (int index = 0; index < 8; index++) {
+        char path[64];
+        unsigned long kilobytes = 0;
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", index);
+        FILE *file = fopen(path, "r");
+        if (file != NULL && fscanf(file, "%luK", &kilobytes) == 1 && kilobytes << 10 > most)
+            most = kilobytes << 10;
+        if (file != NULL)
+            fclose(file);
+    }
+    long asked = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    return most != 0 ? most : asked > 0 ? (size_t)asked : (size_t)64 << 20;
 }
 
 _Static_assert(sizeof(cpu_set_t) <= sizeof((places){0}).mask, "a processor set fits");
