@@ -11,7 +11,8 @@ typedef enum mr_form {
     MR_FORM_PNG = 2,
     MR_FORM_WEBP = 3,
     MR_FORM_PNM = 4,
-    MR_FORM_RAW = 5
+    MR_FORM_RAW = 5,
+    MR_FORM_L3 = 6
 } mr_form;
 
 /* How the samples are stored, before anything is done to them. */
@@ -51,7 +52,31 @@ typedef struct mr_info {
     bool lossless;        /* PNG, PNM, raw, lossless WebP */
     bool has_icc;
     uint32_t frames; /* 1; more in an animation, of which the first is decoded */
+    uint32_t tiles;  /* of L3; 0 where a form has none */
+    bool has_origin; /* of L3 made from a JPEG: the very JPEG can be written again */
 } mr_info;
+
+/* One tile of an image that is stored in tiles. */
+typedef struct mr_tile {
+    size_t struct_size;
+    mr_rect rect;     /* the pixels it holds, as stored */
+    uint64_t offset;  /* of its first byte in the stored image */
+    uint64_t nbytes;  /* stored */
+    const char *kind; /* a word or two on how it is coded: "constant", "lz", "lifting", "dct", ...; static text */
+    bool intact;      /* its checksum matches */
+} mr_tile;
+
+/* What an L3 encoder aims at: one bitstream, three choices. */
+typedef enum mr_l3_preset { MR_L3_DEFAULT = 0, MR_L3_FAST = 1, MR_L3_SMALL = 2 } mr_l3_preset;
+
+/* What mr_encoder_recode did. */
+typedef struct mr_recode_report {
+    size_t struct_size;
+    bool exact;             /* recoded without going through pixels: the same coefficients */
+    bool has_origin;        /* the source file can be written again, byte for byte: proven */
+    uint64_t origin_nbytes; /* what that takes, of the whole */
+    const char *why;        /* why not exact, or why without origin, for a person; "" otherwise. The encoder's */
+} mr_recode_report;
 
 /* Checked before anything is allocated. 0 takes the default in brackets; UINT64_MAX is no limit. */
 typedef struct mr_limits {
@@ -108,6 +133,9 @@ typedef struct mr_encode_options {
     uint32_t orientation;       /* stored with the image; 0 and 1: none */
     const void *icc;            /* an ICC profile to store; NULL: none */
     size_t icc_nbytes;
+    mr_l3_preset preset; /* of L3's pixel mode */
+    bool without_origin; /* L3 from JPEG: leave out what it takes to write that JPEG again */
+    uint32_t threads;    /* that L3 may use for one image; 0: 1. The bytes are the same for any number */
 } mr_encode_options;
 
 typedef struct mr_encoder_options {
@@ -175,6 +203,15 @@ MR_API const char *mr_decoder_detail(const mr_decoder *decoder);
  */
 MR_API uint32_t mr_decoder_warnings(const mr_decoder *decoder);
 
+/*
+ * Checks the whole stored image: every checksum, every tile decoded, every section read. 0, or an error whose detail
+ * says what is wrong and where. For forms without checksums: that it decodes without damage.
+ */
+MR_API int mr_decoder_verify(mr_decoder *decoder, const void *bytes, size_t nbytes);
+
+/* One tile, 0 to info.tiles - 1, in the order they are stored. Set tile->struct_size before the call. */
+MR_API int mr_decoder_tile(mr_decoder *decoder, const void *bytes, size_t nbytes, uint32_t number, mr_tile *tile);
+
 /* Gives back the working memory that is kept between calls, and so what the decoder gave out. */
 MR_API void mr_decoder_trim(mr_decoder *decoder);
 
@@ -184,6 +221,14 @@ MR_API void mr_encoder_free(mr_encoder *encoder);
 /* Encodes; *out is the encoder's and stays until its next call. */
 MR_API int mr_encoder_encode(mr_encoder *encoder, const mr_image *image, const mr_encode_options *options,
                              const void **out, size_t *out_nbytes);
+
+/*
+ * From one stored form to another, without going through pixels where the two allow it: a JPEG to L3 in DCT mode, and
+ * such an L3 back to the very JPEG. Otherwise decodes and encodes, and the report says why. The ICC profile and the
+ * orientation go along unless the options give others. `report` may be NULL.
+ */
+MR_API int mr_encoder_recode(mr_encoder *encoder, const void *bytes, size_t nbytes, const mr_encode_options *options,
+                             const void **out, size_t *out_nbytes, mr_recode_report *report);
 
 MR_API const char *mr_encoder_detail(const mr_encoder *encoder);
 

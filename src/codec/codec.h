@@ -99,6 +99,21 @@ typedef struct mr__codec {
     /* NULL: cannot encode. Channels or depth the form does not have are MR_EUNSUPPORTED, with a word on what it has. */
     int (*encode)(mr__call *call, const mr_image *image, const mr_encode_options *options, mr__buffer *out,
                   size_t *out_nbytes);
+
+    /* Of forms with tiles, else NULL. */
+    int (*tile)(mr__call *call, uint32_t number, mr_tile *tile);
+
+    /* Checks what a decode of the whole does not look at; NULL: there is nothing. */
+    int (*verify)(mr__call *call);
+
+    /*
+     * From call->bytes to options->form, one of the two being this form, without pixels. NULL: never. The codec of the
+     * new form is asked, or if it has no such slot that of the old one. Of the options, zeros are what was not asked
+     * for: orientation 0 and icc NULL mean the source's. MR_EUNSUPPORTED with detail when this image cannot be: the
+     * caller then goes through pixels and reports the detail as the reason.
+     */
+    int (*recode)(mr__call *call, mr_form from, const mr_encode_options *options, mr__buffer *out, size_t *out_nbytes,
+                  mr_recode_report *report);
 } mr__codec;
 
 extern const mr__codec mr__codec_jpeg;
@@ -106,6 +121,7 @@ extern const mr__codec mr__codec_png;
 extern const mr__codec mr__codec_webp;
 extern const mr__codec mr__codec_pnm;
 extern const mr__codec mr__codec_raw;
+extern const mr__codec mr__codec_l3;
 
 /* The table, in the order in which probes are tried. */
 extern const mr__codec *const mr__codecs[];

@@ -15,10 +15,10 @@
 #define MR__JPEG_COMPONENT_MAX 3
 
 typedef struct mr__jpeg_plane {
-    uint8_t id, h, v, table; /* as in the frame header */
-    uint32_t blocks_w, blocks_h;   /* that carry pixels: ceil(width * h / (8 * hmax)) */
-    uint32_t padded_w, padded_h;   /* up to whole MCUs of an interleaved scan; the rest is padding */
-    int16_t *blocks;               /* padded_h * padded_w blocks of 64, row by row, each in zigzag order */
+    uint8_t id, h, v, table;     /* as in the frame header */
+    uint32_t blocks_w, blocks_h; /* that carry pixels: ceil(width * h / (8 * hmax)) */
+    uint32_t padded_w, padded_h; /* up to whole MCUs of an interleaved scan; the rest is padding */
+    int16_t *blocks;             /* padded_h * padded_w blocks of 64, row by row, each in zigzag order */
 } mr__jpeg_plane;
 
 /* Which colours the three components are, as libjpeg-turbo decides it from markers and component ids. */

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The kernels of L3's pixel mode. doc/format-l3.md, "Pixel mode", has the arithmetic; the words are from there.
+ *
+ * Buffers that kernels share: every row of samples or residuals has MR__L3_ROW_BEFORE bytes before its first and
+ * MR__L3_ROW_BEHIND bytes behind its last sample that a kernel may read and write at will, and starts at a multiple of
+ * 32 bytes. Rows of an array of w samples are finished by their maker with sample w = sample w - 1 (the "one more"),
+ * which is what clamping to the last column means.
+ */
+#ifndef MR_CODEC_L3_PIXEL_KERNELS_H
+#define MR_CODEC_L3_PIXEL_KERNELS_H
+
+#include "cpu/cpu.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    MR__L3_BLOCK_W = 8,
+    MR__L3_BLOCK_H = 4,
+    MR__L3_GROUP_W = 32,  /* a group: 4 blocks side by side */
+    MR__L3_LAYER_MAX = 6, /* layers of masks */
+    MR__L3_ROW_BEFORE = 64,
+    MR__L3_ROW_BEHIND = 128,   /* behind the row rounded up to whole groups */
+    MR__L3_STREAM_SLACK = 1024 /* bytes behind a tile that may be read (not used) */
+};
+
+/* Where the decoding of one plane stands. Every pointer moves on; the caller looks at the limits between calls. */
+typedef struct mr__l3_stream {
+    const uint8_t *headers;                     /* two bytes a group */
+    const uint8_t *low;                         /* packed low bits */
+    const uint8_t *masks;                       /* layer 1: four bytes for each block that has layers */
+    const uint8_t *layer[MR__L3_LAYER_MAX + 1]; /* [2] to [6]: bits */
+    uint64_t at[MR__L3_LAYER_MAX + 1];          /* bits of each that are used up */
+} mr__l3_stream;
+
+/* Decodes `count` groups that lie side by side: 4 rows of 32 * count residuals, rows `pitch` bytes apart. */
+typedef void mr__l3_groups(mr__l3_stream *stream, unsigned count, uint8_t *to, size_t pitch);
+
+/* One row of groups of a level of lifting: everything for up to 4 rows of A and B and of C and D. */
+typedef struct mr__l3_lift {
+    unsigned we, wo; /* columns of A and C, of D and B */
+    unsigned rows_b,
+        rows_d;       /* rows of A and B here (1 to 4), of C and D (rows_b or rows_b - 1; 0 if there are none at all) */
+    const void *a[5]; /* rows of A, with one more sample each; a[i + 1] is already clamped to A's last row */
+    const uint8_t *rd, *rb, *rc; /* residuals of D, B, C: 4 rows each, low bytes; 8-bit samples need no more */
+    const uint8_t *hd, *hb, *hc; /* of 16-bit samples: the high bytes */
+    size_t pitch;                /* of all residuals */
+    const uint8_t *sb, *sc;      /* selectors of B and C, a byte a group */
+    void *d[5];  /* rows of D with a sample before (a copy of the first) and one more: d[0] was made by the call
+                    before (at the top: NULL, and then row 0 stands for it), d[1] to d[4] are made here */
+    void *to[8]; /* rows of the level, 2 * i (A and B) and 2 * i + 1 (C and D), each finished with one more */
+} mr__l3_lift;
+typedef void mr__l3_lift_rows(const mr__l3_lift *lift);
+
+/* Four rows of prefix prediction. above is the row over the first (NULL at the top). */
+typedef struct mr__l3_prefix {
+    unsigned w, rows;
+    const void *above;
+    const uint8_t *r, *h; /* residuals: low bytes, and high bytes of 16-bit samples */
+    size_t pitch;
+    const uint8_t *s; /* selectors, a byte a group */
+    void *to[4];      /* finished with one more */
+} mr__l3_prefix;
+typedef void mr__l3_prefix_rows(const mr__l3_prefix *prefix);
+
+/* n pixels from rows of channels; exactly n pixels are written. Undoes the colour transform. */
+typedef void mr__l3_pack_row(const void *const channel[4], unsigned n, void *to);
+
+typedef struct mr__l3_pixel_kernels {
+    mr__l3_groups *groups[3];       /* without layers, with 3, with 6 */
+    mr__l3_lift_rows *lift[2];      /* 8, 16 bits */
+    mr__l3_prefix_rows *prefix[2];  /* likewise */
+    mr__l3_pack_row *pack[2][5][2]; /* depth (8, 16), channels (1 to 4), colour (none, green subtracted) */
+} mr__l3_pixel_kernels;
+
+void mr__l3_pixel_kernels_init(mr__l3_pixel_kernels *table, mr__cpu_flags cpu);
+
+/* What it is made of: the portable kernels, then each processor's over them. */
+void mr__l3_pixel_kernels_init_c(mr__l3_pixel_kernels *table);
+void mr__l3_pixel_kernels_init_avx2(mr__l3_pixel_kernels *table, mr__cpu_flags cpu);
+void mr__l3_pixel_kernels_init_neon(mr__l3_pixel_kernels *table, mr__cpu_flags cpu);
+
+#endif
