@@ -4,6 +4,7 @@
 #define BENCH_CODER_H
 
 #include <millrace/codec.h>
+#include <stdio.h>
 
 typedef struct blob {
     uint8_t *bytes;
@@ -40,10 +41,10 @@ typedef struct l3_how {
 } l3_how;
 
 /* The instruction sets that have kernels of it and that this processor has: names of MILLRACE_CPU, with commas. */
-const char *l3_masks(void);
+void l3_masks(char *list, size_t room);
 
-/* Whether this build of Millrace has the form. */
-bool l3_is_there(void);
+/* Whether this build of Millrace makes it, of pixels or of JPEG files; else why not. */
+bool l3_is_there(bool recode, char *why, size_t room);
 
 /*
  * Encodes pixels, or recodes a JPEG file, keeping its encoder (NULL at first) from call to call. The bytes are the

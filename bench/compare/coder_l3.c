@@ -2,21 +2,77 @@
 /* Where L3 comes in: the only file here that knows its calls. */
 #include "coder.h"
 
-bool l3_is_there(void)
+#include <millrace/system.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Those that have kernels of it; each only where the processor has all it allows, or it would be another's figures. */
+void l3_masks(char *list, size_t room)
 {
-    return mr_form_from_name("l3") != MR_FORM_NONE;
+    static const struct {
+        const char *mask, *needs;
+    } all[] = {{"portable", ""}, {"avx2-slowpdep", "avx2"}, {"avx2", "fast-pdep"}, {"neon", "neon"}};
+    char cpu[256];
+    mr_cpu_text(cpu, sizeof cpu);
+    list[0] = '\0';
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        size_t used = strlen(list);
+        if (strstr(cpu, all[i].needs) != NULL)
+            snprintf(list + used, room - used, "%s%s", used == 0 ? "" : ",", all[i].mask);
+    }
 }
 
-const char *l3_masks(void)
+static mr_l3_preset preset_of(const l3_how *how)
 {
-    return "portable,avx2-slowpdep,avx2";
+    return how->preset == L3_FAST ? MR_L3_FAST : how->preset == L3_SMALL ? MR_L3_SMALL : MR_L3_DEFAULT;
 }
 
 bool l3_encode(mr_encoder **encoder, const l3_how *how, const mr_image *image, const void *jpeg, size_t jpeg_nbytes,
                blob *out, const char **why)
 {
-    (void)how, (void)image, (void)jpeg, (void)jpeg_nbytes, (void)out;
-    (void)encoder;
-    *why = "this build does not know how";
-    return false;
+    mr_encode_options options = {.struct_size = sizeof options,
+                                 .form = MR_FORM_L3,
+                                 .preset = preset_of(how),
+                                 .without_origin = !how->origin,
+                                 .threads = how->threads};
+    mr_recode_report report = {.struct_size = sizeof report};
+    const void *bytes = NULL;
+    *why = "no memory";
+    if (*encoder == NULL && mr_encoder_new(NULL, encoder) != 0)
+        return false;
+    int result = how->recode ? mr_encoder_recode(*encoder, jpeg, jpeg_nbytes, &options, &bytes, &out->nbytes, &report)
+                             : mr_encoder_encode(*encoder, image, &options, &bytes, &out->nbytes);
+    *why = result != 0 ? mr_encoder_detail(*encoder) : report.why;
+    if (result != 0 || (how->recode && !report.exact))
+        return false;
+    out->bytes = (uint8_t *)bytes;
+    return true;
+}
+
+/* A small picture, stored as JPEG where that is what shall be recoded. */
+static bool try_out(mr_encoder *small, mr_encoder **encoder, bool recode, const char **why)
+{
+    uint8_t pixels[16 * 16 * 3];
+    for (size_t i = 0; i < sizeof pixels; i++)
+        pixels[i] = (uint8_t)(i * i / 7);
+    mr_image image = {.width = 16, .height = 16, .channels = 3, .depth = 8, .stride = 48, .pixels = pixels};
+    mr_encode_options options = {.struct_size = sizeof options, .form = MR_FORM_JPEG};
+    const void *jpeg = NULL;
+    size_t nbytes = 0;
+    blob out;
+    if (recode && mr_encoder_encode(small, &image, &options, &jpeg, &nbytes) != 0)
+        return false;
+    return l3_encode(encoder, &(l3_how){.recode = recode}, &image, jpeg, nbytes, &out, why);
+}
+
+bool l3_is_there(bool recode, char *why, size_t room)
+{
+    mr_encoder *small = NULL, *encoder = NULL;
+    const char *text = "it has no such form";
+    bool good = mr_form_from_name("l3") != MR_FORM_NONE && mr_encoder_new(NULL, &small) == 0 &&
+                try_out(small, &encoder, recode, &text);
+    snprintf(why, room, "%s", good ? "" : text);
+    mr_encoder_free(encoder);
+    mr_encoder_free(small);
+    return good;
 }

@@ -118,6 +118,16 @@ static void add_l3(contest *c, const char *name, const char *made, l3_how how, b
         add_ours(c, name, o->masks[i], of);
 }
 
+/* Says why, where there is none. */
+static bool has_l3(contest *c)
+{
+    char why[128];
+    bool good = l3_is_there(c->is_jpeg, why, sizeof why);
+    if (!good)
+        contest_note(c, "this build makes no L3 of %s: %s", c->is_jpeg ? "JPEG files" : "pixels", why);
+    return good;
+}
+
 void enter_pixels(contest *c, const options *o)
 {
     if (coder_libpng != NULL) {
@@ -139,12 +149,10 @@ void enter_pixels(contest *c, const options *o)
     add_coder_racer(c, &coder_l3_2022, "l3-2022", "portable", old);
     if (coder_l3_2022_fast() != NULL)
         add_coder_racer(c, coder_l3_2022_fast(), "l3-2022", "avx2", old);
-    if (l3_is_there()) {
+    if (has_l3(c)) {
         add_l3(c, "L3 fast", "millrace, preset fast", (l3_how){.preset = L3_FAST}, true, o);
         add_l3(c, "L3 default", "millrace, preset default", (l3_how){.preset = L3_DEFAULT}, true, o);
         add_l3(c, "L3 small", "millrace, preset small", (l3_how){.preset = L3_SMALL}, true, o);
-    } else {
-        contest_note(c, "this build has no L3 yet");
     }
     add_memcpy(c);
 }
@@ -169,12 +177,10 @@ void enter_jpegs(contest *c, const options *o)
     r->exact = r->runs[DISTINCT] = r->runs[HOT] = false; // its columns at the edges differ from the whole decode
     r->runs[REGIONS] = true;
     add_ours(c, "millrace jpeg", "", jpeg);
-    if (l3_is_there()) {
+    if (has_l3(c)) {
         add_l3(c, "L3", "millrace, DCT mode", (l3_how){.recode = true}, true, o);
         add_l3(c, "L3 with origin", "millrace, DCT mode, origin kept", (l3_how){.recode = true, .origin = true}, false,
                o);
-    } else {
-        contest_note(c, "this build has no L3 yet");
     }
     add_memcpy(c);
 }

@@ -49,12 +49,32 @@ static void weigh(contest *c, size_t k, double *ratios)
     line->entropy_total = c->jpeg_entropy_nbytes > 0 ? c->coding[k].nbytes / c->jpeg_entropy_nbytes : 0;
 }
 
+/* Not every file can be written again; its L3 then has no such section, though it was asked for. */
+static void count_origins(contest *c, size_t k)
+{
+    mr_decoder *decoder = NULL;
+    size_t without = 0;
+    if (mr_decoder_new(NULL, &decoder) != 0)
+        need(NULL);
+    for (size_t i = 0; i < c->pictures; i++) {
+        const blob *stored = &c->slots[i].stored[k];
+        mr_info info = {.struct_size = sizeof info};
+        without += mr_decoder_info(decoder, stored->bytes, stored->nbytes, &info) != 0 || !info.has_origin;
+    }
+    if (without != 0)
+        contest_note(c, "%zu of the %zu files cannot be written again byte for byte", without, c->pictures);
+    mr_decoder_free(decoder);
+}
+
 void weigh_jpegs(contest *c)
 {
     double *ratios = need(malloc(c->pictures * sizeof *ratios));
     for (size_t i = 0; i < c->pictures; i++)
         c->jpeg_entropy_nbytes += (double)jpeg_entropy_nbytes(c->source[i]->bytes, c->source[i]->nbytes);
-    for (size_t k = 1; k < c->coding_count && c->size_count < sizeof c->size / sizeof *c->size; k++)
+    for (size_t k = 1; k < c->coding_count && c->size_count < sizeof c->size / sizeof *c->size; k++) {
         weigh(c, k, ratios);
+        if (c->coding[k].l3.origin)
+            count_origins(c, k);
+    }
     free(ratios);
 }
