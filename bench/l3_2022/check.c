@@ -63,12 +63,15 @@ static bool comes_back(const l3_2022_kernels *kernels, const uint8_t *bytes, siz
     return decode_exactly(kernels, bytes, nbytes, to) && mr_image_hash(to) == mr_image_hash(image);
 }
 
-/* Cut short it is refused; with a byte changed it is refused or gives pixels, the same ones in every decoder. */
+/* Cut short or with a byte more it is refused; with a byte changed it is refused or gives pixels, the same ones in
+ * every decoder. */
 static bool survives(const l3_2022_kernels *kernels, uint8_t *bytes, size_t nbytes, const mr_image *to, uint64_t *state)
 {
     for (int i = 0; i < 8; i++)
         if (decode_exactly(kernels, bytes, next(state) % nbytes, to))
             return false;
+    if (decode_exactly(kernels, bytes, nbytes + 1, to)) // the encoder leaves room behind its bytes
+        return false;
     for (int i = 0; i < 16; i++) {
         size_t at = next(state) % nbytes;
         uint8_t change = (uint8_t)(next(state) % 255 + 1);
