@@ -44,17 +44,19 @@ bool l3_2022_can_avx2(void);                      /* with PDEP */
 bool l3_2022_decode(const l3_2022_kernels *kernels, const void *bytes, size_t nbytes, const mr_image *to);
 
 /* Inside: the prediction, and a row's bytes with L3_2022_SLACK readable bytes behind them. */
+static inline int l3_2022_choose(bool first, int a, int b)
+{
+    return b ^ ((a ^ b) & -(int)first);
+}
+
 static inline uint8_t l3_2022_predict(int a, int b, int c)
 {
     int p = a + c - b;
     int to_a = p > a ? p - a : a - p, to_b = p > b ? p - b : b - p, to_c = p > c ? p - c : c - p;
-    if (a == 0)
-        return (uint8_t)(to_b <= to_c ? b : c);
-    if (c == 0)
-        return (uint8_t)(to_a <= to_b ? a : b);
-    if (to_a <= to_b && to_a <= to_c)
-        return (uint8_t)a;
-    return (uint8_t)(to_a <= to_c ? b : c);
+    // Which neighbour it is depends on noise: chosen without branches, which would be guessed wrong.
+    int without_a = l3_2022_choose(to_b <= to_c, b, c), without_c = l3_2022_choose(to_a <= to_b, a, b);
+    int of_all = l3_2022_choose((to_a <= to_b) & (to_a <= to_c), a, l3_2022_choose(to_a <= to_c, b, c));
+    return (uint8_t)l3_2022_choose(a == 0, without_a, l3_2022_choose(c == 0, without_c, of_all));
 }
 
 const uint8_t *l3_2022_row(const uint8_t *from, size_t nbytes, size_t file_nbytes, uint8_t *room);
