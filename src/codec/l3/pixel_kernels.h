@@ -32,9 +32,15 @@ typedef struct mr__l3_stream {
     const uint8_t *masks;                       /* layer 1: four bytes for each block that has layers */
     const uint8_t *layer[MR__L3_LAYER_MAX + 1]; /* [2] to [6]: bits */
     uint64_t at[MR__L3_LAYER_MAX + 1];          /* bits of each that are used up */
+    uint32_t crowd; /* for each pair of blocks its ones in layer 1, and 6 more, or-ed together: more than 57 ones set
+                       MR__L3_CROWDED, and then what was decoded is refused */
 } mr__l3_stream;
+enum { MR__L3_CROWDED = 64 };
 
-/* Decodes `count` groups that lie side by side: 4 rows of 32 * count residuals, rows `pitch` bytes apart. */
+/*
+ * Decodes `count` groups (1 to 48) that lie side by side: 4 rows of 32 * count residuals, rows `pitch` bytes apart.
+ * They need not be of one grid: a row of groups of D, B and C is one call.
+ */
 typedef void mr__l3_groups(mr__l3_stream *stream, unsigned count, uint8_t *to, size_t pitch);
 
 /* One row of groups of a level of lifting: everything for up to 4 rows of A and B and of C and D. */
@@ -64,12 +70,19 @@ typedef struct mr__l3_prefix {
 } mr__l3_prefix;
 typedef void mr__l3_prefix_rows(const mr__l3_prefix *prefix);
 
-/* n pixels from rows of channels; exactly n pixels are written. Undoes the colour transform. */
+/* One row of the base: residuals are added to the row above, or at the top (NULL) to the sample on the left. */
+typedef void mr__l3_base_row(const void *above, const uint8_t *r, const uint8_t *h, unsigned w, void *to);
+
+/*
+ * n pixels from rows of channels; exactly n pixels are written. Undoes the colour transform. Unlike elsewhere, the rows
+ * may start at any sample, because a region does; what lies behind the n samples may be read.
+ */
 typedef void mr__l3_pack_row(const void *const channel[4], unsigned n, void *to);
 
 typedef struct mr__l3_pixel_kernels {
     mr__l3_groups *groups[3];       /* without layers, with 3, with 6 */
     mr__l3_lift_rows *lift[2];      /* 8, 16 bits */
+    mr__l3_base_row *base[2];       /* likewise */
     mr__l3_prefix_rows *prefix[2];  /* likewise */
     mr__l3_pack_row *pack[2][5][2]; /* depth (8, 16), channels (1 to 4), colour (none, green subtracted) */
 } mr__l3_pixel_kernels;

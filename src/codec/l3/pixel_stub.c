@@ -24,16 +24,6 @@ int mr__l3_pixel_decode(mr__call *call, const mr__l3_head *head, const uint64_t 
     return mr__call_fail(call, MR_EUNSUPPORTED, "L3 image in pixel mode: not there yet");
 }
 
-int mr__l3_pixel_encode(mr__call *call, const mr_image *image, const mr_encode_options *options, mr__buffer *out,
-                        size_t *out_nbytes)
-{
-    (void)image;
-    (void)options;
-    (void)out;
-    (void)out_nbytes;
-    return mr__call_fail(call, MR_EUNSUPPORTED, "L3 image in pixel mode: not there yet");
-}
-
 const char *mr__l3_pixel_kind(const mr__l3_head *head, const uint8_t *bytes, size_t nbytes)
 {
     (void)head;
