@@ -49,30 +49,44 @@ bool l3_encode(mr_encoder **encoder, const l3_how *how, const mr_image *image, c
     return true;
 }
 
-/* A small picture, stored as JPEG where that is what shall be recoded. */
-static bool try_out(mr_encoder *small, mr_encoder **encoder, bool recode, const char **why)
-{
+/* What is tried out: handles, and a small picture. */
+typedef struct trial {
+    mr_encoder *source, *encoder;
+    mr_decoder *decoder;
+    mr_image image;
     uint8_t pixels[16 * 16 * 3];
-    for (size_t i = 0; i < sizeof pixels; i++)
-        pixels[i] = (uint8_t)(i * i / 7);
-    mr_image image = {.width = 16, .height = 16, .channels = 3, .depth = 8, .stride = 48, .pixels = pixels};
+} trial;
+
+/* Makes L3 of the picture, by way of a JPEG where that is what shall be recoded, and decodes it. */
+static bool try_out(trial *t, bool recode, const char **why)
+{
     mr_encode_options options = {.struct_size = sizeof options, .form = MR_FORM_JPEG};
     const void *jpeg = NULL;
     size_t nbytes = 0;
     blob out;
-    if (recode && mr_encoder_encode(small, &image, &options, &jpeg, &nbytes) != 0)
+    mr_image to;
+    *why = "no memory";
+    if (mr_encoder_new(NULL, &t->source) != 0 || mr_decoder_new(NULL, &t->decoder) != 0 ||
+        (recode && mr_encoder_encode(t->source, &t->image, &options, &jpeg, &nbytes) != 0))
         return false;
-    return l3_encode(encoder, &(l3_how){.recode = recode}, &image, jpeg, nbytes, &out, why);
+    if (!l3_encode(&t->encoder, &(l3_how){.recode = recode}, &t->image, jpeg, nbytes, &out, why))
+        return false;
+    bool good = mr_decoder_decode(t->decoder, out.bytes, out.nbytes, NULL, &to) == 0;
+    *why = mr_decoder_detail(t->decoder);
+    return good;
 }
 
 bool l3_is_there(bool recode, char *why, size_t room)
 {
-    mr_encoder *small = NULL, *encoder = NULL;
+    trial t = {.image = {.width = 16, .height = 16, .channels = 3, .depth = 8, .stride = 48}};
     const char *text = "it has no such form";
-    bool good = mr_form_from_name("l3") != MR_FORM_NONE && mr_encoder_new(NULL, &small) == 0 &&
-                try_out(small, &encoder, recode, &text);
+    t.image.pixels = t.pixels;
+    for (size_t i = 0; i < sizeof t.pixels; i++)
+        t.pixels[i] = (uint8_t)(i * i / 7);
+    bool good = mr_form_from_name("l3") != MR_FORM_NONE && try_out(&t, recode, &text);
     snprintf(why, room, "%s", good ? "" : text);
-    mr_encoder_free(encoder);
-    mr_encoder_free(small);
+    mr_encoder_free(t.source);
+    mr_encoder_free(t.encoder);
+    mr_decoder_free(t.decoder);
     return good;
 }

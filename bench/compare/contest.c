@@ -165,8 +165,9 @@ static void verify(contest *c, const options *o)
             for (unsigned round = 0; good && r->runs[REGIONS] && round < o->rounds; round++)
                 good = gives_the_pixels(r, s, region_draw(o->seed, i, round, s->shape.width, s->shape.height));
             if (!good && wrong++ == 0)
-                fprintf(stderr, "compare: %s: %s %s gives other pixels, or none\n", c->source[i]->path, r->name,
-                        r->mask);
+                fprintf(stderr, "compare: %s: %s %s gives other pixels, or none%s%s\n", c->source[i]->path, r->name,
+                        r->mask, r->decoder != NULL ? ": " : "",
+                        r->decoder != NULL ? mr_decoder_detail(r->decoder) : "");
         }
         if (wrong != 0) {
             contest_note(c, "%s %s gives other pixels on %zu images, and is left out", r->name, r->mask, wrong);

@@ -124,7 +124,7 @@ static bool has_l3(contest *c)
     char why[128];
     bool good = l3_is_there(c->is_jpeg, why, sizeof why);
     if (!good)
-        contest_note(c, "this build makes no L3 of %s: %s", c->is_jpeg ? "JPEG files" : "pixels", why);
+        contest_note(c, "this build has no L3 of %s: %s", c->is_jpeg ? "JPEG files" : "pixels", why);
     return good;
 }
 
