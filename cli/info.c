@@ -82,10 +82,11 @@ static bool put_tiles(void *to, const finding *found, const char *name)
 
 static void put_json_tiles(json *j, const finding *found)
 {
+    uint32_t columns = columns_of(found);
     json_open(j, "tile", '[');
     for (uint32_t i = 0; i < found->info.tiles; i++) {
         const mr_tile *tile = &found->tiles[i];
-        uint32_t columns = columns_of(found);
+        json_line(j);
         json_open(j, NULL, '{');
         json_number(j, "number", i);
         json_number(j, "column", i % columns);
