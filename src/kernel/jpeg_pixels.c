@@ -87,5 +87,7 @@ void mr__jpeg_pixels_init(mr__jpeg_pixels *table, mr__cpu_flags cpu)
     (void)cpu;
 #if defined(__x86_64__)
     mr__jpeg_pixels_init_avx2(table, cpu);
+#elif defined(__aarch64__)
+    mr__jpeg_pixels_init_neon(table, cpu);
 #endif
 }

@@ -11,6 +11,7 @@ mr__jpeg_idct mr__jpeg_idct8_c, mr__jpeg_idct4_c, mr__jpeg_idct2_c, mr__jpeg_idc
 void mr__jpeg_pixels_init_avx2(mr__jpeg_pixels *table, mr__cpu_flags cpu);
 void mr__jpeg_pixels_init_idct_avx2(mr__jpeg_pixels *table);
 void mr__jpeg_pixels_init_neon(mr__jpeg_pixels *table, mr__cpu_flags cpu);
+void mr__jpeg_pixels_init_idct_neon(mr__jpeg_pixels *table);
 
 static inline uint8_t mr__jpeg_clamp(int value)
 {

@@ -133,10 +133,13 @@ void mr__huffman_optimal(mr__huffman *table, uint32_t counts[MR__HUFFMAN_COUNT_M
 {
     uint8_t sizes[TREE_MAX];
     uint32_t of_length[TREE_MAX] = {0};
+    int longest_made = 0;
     counts[NOBODY] = 1;
     find_sizes(counts, sizes);
-    for (int i = 0; i < TREE_MAX; i++)
+    for (int i = 0; i < TREE_MAX; i++) {
         of_length[sizes[i]]++;
+        longest_made = sizes[i] > longest_made ? sizes[i] : longest_made;
+    }
     of_length[0] = 0;
     shorten(of_length);
     int longest = MR__HUFFMAN_LENGTH_MAX;
@@ -147,7 +150,7 @@ void mr__huffman_optimal(mr__huffman *table, uint32_t counts[MR__HUFFMAN_COUNT_M
     *table = (mr__huffman){.is_there = true};
     for (int i = 1; i <= MR__HUFFMAN_LENGTH_MAX; i++)
         table->counts[i] = (uint8_t)of_length[i];
-    for (int length = 1; length < TREE_MAX; length++) // before they were shortened
+    for (int length = 1; length <= longest_made; length++) // before they were shortened
         for (int i = 0; i < NOBODY; i++)
             if (sizes[i] == length)
                 table->symbols[table->count++] = (uint8_t)i;
