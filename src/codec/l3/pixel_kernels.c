@@ -16,7 +16,7 @@
 
 /* What it takes to decode a block of width k. */
 typedef struct width {
-    uint64_t fours, twos, ones; /* masks for 4 numbers in each half, 2 in each quarter, 1 in each byte */
+    uint64_t fours, twos, ones; /* masks: 4 numbers in the lower half, 2 in lower quarters, 1 in even bytes */
     uint64_t sign;              /* bit k - 1 of each byte */
     unsigned fill;              /* times that bit is the bits above it */
     unsigned k;
@@ -25,8 +25,9 @@ typedef struct width {
 #define LOW(bits) ((UINT64_C(1) << (bits)) - 1)
 #define WIDTH(k_)                                                                                                      \
     {                                                                                                                  \
-        .fours = LOW(4 * (k_)) * UINT64_C(0x0000000100000001), .twos = LOW(2 * (k_)) * UINT64_C(0x0001000100010001),   \
-        .ones = EACH(LOW(k_)), .sign = EACH((1 << (k_)) >> 1), .fill = (1 << (9 - (k_))) - 2, .k = (k_)                \
+        .fours = LOW(4 * (k_)), .twos = LOW(2 * (k_)) * UINT64_C(0x0000000100000001),                                  \
+        .ones = LOW(k_) * UINT64_C(0x0001000100010001), .sign = EACH((1 << (k_)) >> 1), .fill = (1 << (9 - (k_))) - 2, \
+        .k = (k_)                                                                                                      \
     }
 /* The fill of no bits at all is never used. */
 static const width widths[9] = {WIDTH(0), WIDTH(1), WIDTH(2), WIDTH(3), WIDTH(4),
@@ -36,9 +37,9 @@ static const width widths[9] = {WIDTH(0), WIDTH(1), WIDTH(2), WIDTH(3), WIDTH(4)
 static inline uint64_t unpack_row(const uint8_t *from, const width *w)
 {
     uint64_t x = mr__load_le64(from);
-    x = ((x & LOW(4 * w->k)) | (x >> 4 * w->k) << 32) & w->fours;
-    x = ((x & LOW(2 * w->k) * UINT64_C(0x0000000100000001)) | (x & ~(LOW(2 * w->k) * UINT64_C(0x0000000100000001))) << (16 - 2 * w->k)) & w->twos;
-    x = ((x & LOW(w->k) * UINT64_C(0x0001000100010001)) | (x & ~(LOW(w->k) * UINT64_C(0x0001000100010001))) << (8 - w->k)) & w->ones;
+    x = (x & w->fours) | (x << (32 - 4 * w->k) & w->fours << 32);
+    x = (x & w->twos) | (x << (16 - 2 * w->k) & w->twos << 16);
+    x = (x & w->ones) | (x << (8 - w->k) & w->ones << 8);
     return x | (x & w->sign) * w->fill;
 }
 
@@ -181,5 +182,8 @@ void mr__l3_pixel_kernels_init_c(mr__l3_pixel_kernels *table)
 void mr__l3_pixel_kernels_init(mr__l3_pixel_kernels *table, mr__cpu_flags cpu)
 {
     mr__l3_pixel_kernels_init_c(table);
-    (void)cpu; // each processor's kernels come here as they are written
+    (void)cpu;
+#if defined(__x86_64__)
+    mr__l3_pixel_kernels_init_avx2(table, cpu);
+#endif
 }

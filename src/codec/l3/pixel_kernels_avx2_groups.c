@@ -114,6 +114,7 @@ typedef struct layers {
     const uint8_t *masks;
     const uint8_t *layer[MR__L3_LAYER_MAX + 1];
     uint64_t at[MR__L3_LAYER_MAX + 1];
+    uint32_t crowd;
 } layers;
 
 typedef struct masks {
@@ -137,7 +138,10 @@ INLINE masks read_pair(layers *s, unsigned header, unsigned count)
 #pragma GCC unroll 8
     for (unsigned j = 2; j <= count; j++) {
         p.m[j] = _pdep_u64(load_bits(s->layer[j], s->at[j]), p.m[j - 1]);
-        s->at[j] += (uint64_t)__builtin_popcountll(p.m[j - 1]);
+        uint64_t ones = (uint64_t)__builtin_popcountll(p.m[j - 1]);
+        s->at[j] += ones;
+        if (j == 2)
+            s->crowd |= (uint32_t)ones + 6;
     }
     return p;
 }
@@ -220,7 +224,7 @@ INLINE void apply_six(rows *r, uint32_t header, const masks *a, const masks *b)
 INLINE void decode_groups(mr__l3_stream *stream, unsigned count, uint8_t *to, size_t pitch, unsigned layer_count)
 {
     const uint8_t *headers = stream->headers, *low = stream->low;
-    layers s = {.masks = stream->masks};
+    layers s = {.masks = stream->masks, .crowd = stream->crowd};
 #pragma GCC unroll 8
     for (unsigned j = 2; j <= layer_count; j++) {
         s.layer[j] = stream->layer[j];
@@ -242,6 +246,7 @@ INLINE void decode_groups(mr__l3_stream *stream, unsigned count, uint8_t *to, si
     stream->headers = headers;
     stream->low = low;
     stream->masks = s.masks;
+    stream->crowd = s.crowd;
 #pragma GCC unroll 8
     for (unsigned j = 2; j <= layer_count; j++)
         stream->at[j] = s.at[j];
