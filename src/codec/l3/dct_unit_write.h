@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * From blocks to a unit's bytes: the same for every instruction set but for these words, which the file that includes
- * this defines before:
- *
- *   UNIT_INLINE                   inlined, with the instruction set's attribute
- *   unit_extract(bits, mask)      the bits where mask is set, moved together
- *   unit_count(x)                 how many bits are set
- *   unit_gather(to, blocks, ...)  the blocks' coefficients by band and lane; lanes outside the grid are 0
- *   unit_measure(band, from)      magnitudes and signs of a band's 64 lanes
- *   unit_at_least(size, n)        lanes whose magnitude is n at least
- *   unit_bit(size, r)             bit r of each lane's magnitude
- *   unit_costs(cost, size, n)     level_cost for 0 to n - 1 raw bits
+ * From blocks to a unit's bytes: the same for every instruction set but for the words of dct_unit_words.h, which the
+ * file that includes this may bring its own of.
  *
  * Every choice is by exact cost in bits, and of equal ones the first is taken: the bytes do not depend on the
  * processor.
@@ -18,18 +9,9 @@
 #ifndef MR_CODEC_L3_DCT_UNIT_WRITE_H
 #define MR_CODEC_L3_DCT_UNIT_WRITE_H
 
-#include "codec/l3/dct_unit_bits.h"
-#include "codec/l3/dct_unit_isa.h"
-
-/* What is known of a band before its mode is chosen. */
-typedef struct unit_band {
-    _Alignas(64) uint16_t size[64]; /* magnitudes */
-    uint64_t nonzero, negative;
-    unsigned all_bits;               /* of its magnitudes, or'ed */
-    unsigned nonzeros;               /* how many */
-    unsigned raws;                   /* numbers of raw bits worth trying, from 0 */
-    uint32_t cost[UNIT_RAW_MAX + 1]; /* of levels and escapes, with so many raw bits */
-} unit_band;
+#ifndef UNIT_INLINE
+#include "codec/l3/dct_unit_words.h"
+#endif
 
 typedef struct unit_choice {
     uint32_t nbits; /* but for signs, which cost the same in every mode */
@@ -92,27 +74,28 @@ UNIT_INLINE uint64_t open_groups(uint64_t nonzero, unsigned lanes)
     return (nonzero & UINT64_C(0x1111111111111111)) * 15 & unit_low_bits(lanes);
 }
 
-/* The cheapest mode of a band over these lanes, which are all that it has nonzero ones in. */
+/*
+ * The cheapest mode of a band over these lanes, which are all that it has nonzero ones in; of equal ones the lowest.
+ * Groups are counted last, and only if they could be cheaper: that takes an extraction.
+ */
 UNIT_INLINE unit_choice choose_mode(const unit_band *band, uint64_t lanes, unsigned nlanes)
 {
     if (band->nonzero == 0)
         return (unit_choice){0, MODE_EMPTY};
     unit_choice best = {UINT32_MAX, 0};
     bool ones = band->all_bits == 1;
-    uint64_t open = open_groups(unit_extract(band->nonzero, lanes), nlanes);
-    uint32_t groups = unit_groups(nlanes) + unit_count(open);
     if (ones && band->nonzeros <= UNIT_LIST_MAX)
         best = (unit_choice){band->nonzeros * unit_position_nbits(nlanes), (uint8_t)band->nonzeros};
-    if (ones && groups < best.nbits)
-        best = (unit_choice){groups, MODE_GROUPS_OF_ONES};
-    if (!ones)
-        best = (unit_choice){groups + band->cost[0], MODE_GROUPS};
     for (unsigned raw = 0; raw < band->raws; raw++) {
         uint32_t nbits = (raw + 1) * nlanes + band->cost[raw];
         if (nbits < best.nbits)
             best = (unit_choice){nbits, (uint8_t)(MODE_DENSE + raw)};
     }
-    return best;
+    uint32_t below = best.nbits + (best.mode >= MODE_DENSE), groups = unit_groups(nlanes) + (ones ? 0 : band->cost[0]);
+    if (groups + band->nonzeros >= below)
+        return best;
+    groups += unit_count(open_groups(unit_extract(band->nonzero, lanes), nlanes));
+    return groups >= below ? best : (unit_choice){groups, ones ? MODE_GROUPS_OF_ONES : MODE_GROUPS};
 }
 
 /* What the DC of each lane differs by from its prediction; 0 for the first, and outside the grid. */
