@@ -14,31 +14,40 @@
 
 #define EACH(byte) ((uint64_t)(byte)*UINT64_C(0x0101010101010101))
 
-/* What it takes to decode a block of width k. */
+/*
+ * What it takes to decode a block of width k: where every second piece of a row stays when the row is cut into pieces
+ * of 4 numbers, of 2 and of 1. The others move up.
+ */
 typedef struct width {
-    uint64_t fours, twos, ones; /* masks for 4 numbers in each half, 2 in each quarter, 1 in each byte */
-    uint64_t sign;              /* bit k - 1 of each byte */
-    unsigned fill;              /* times that bit is the bits above it */
+    uint64_t fours, twos, ones;
+    uint64_t sign; /* bit k - 1 of each byte */
+    unsigned fill; /* times that bit is the bits above it */
     unsigned k;
 } width;
 
 #define LOW(bits) ((UINT64_C(1) << (bits)) - 1)
 #define WIDTH(k_)                                                                                                      \
     {                                                                                                                  \
-        .fours = LOW(4 * (k_)) * UINT64_C(0x0000000100000001), .twos = LOW(2 * (k_)) * UINT64_C(0x0001000100010001),   \
-        .ones = EACH(LOW(k_)), .sign = EACH((1 << (k_)) >> 1), .fill = (1 << (9 - (k_))) - 2, .k = (k_)                \
+        .fours = LOW(4 * (k_)), .twos = LOW(2 * (k_)) * UINT64_C(0x0000000100000001),                                  \
+        .ones = LOW(k_) * UINT64_C(0x0001000100010001), .sign = EACH((1 << (k_)) >> 1), .fill = (1 << (9 - (k_))) - 2, \
+        .k = (k_)                                                                                                      \
     }
-/* The fill of no bits at all is never used. */
 static const width widths[9] = {WIDTH(0), WIDTH(1), WIDTH(2), WIDTH(3), WIDTH(4),
                                 WIDTH(5), WIDTH(6), WIDTH(7), WIDTH(8)};
+
+/* Each piece of x that `even` covers stays; the one behind it moves up by `by`, to `distance` from its fellow. */
+static inline uint64_t part(uint64_t x, uint64_t even, unsigned by, unsigned distance)
+{
+    return (x & even) | (x << by & even << distance);
+}
 
 /* A row of 8 signed numbers of k bits to 8 bytes. */
 static inline uint64_t unpack_row(const uint8_t *from, const width *w)
 {
     uint64_t x = mr__load_le64(from);
-    x = (x | x << (32 - 4 * w->k)) & w->fours;
-    x = (x | x << (16 - 2 * w->k)) & w->twos;
-    x = (x | x << (8 - w->k)) & w->ones;
+    x = part(x, w->fours, 32 - 4 * w->k, 32);
+    x = part(x, w->twos, 16 - 2 * w->k, 16);
+    x = part(x, w->ones, 8 - w->k, 8);
     return x | (x & w->sign) * w->fill;
 }
 
