@@ -93,6 +93,8 @@ static bool same(bench *b, const kernel *portable, const kernel *variant, size_t
     for (size_t i = 0; i < portable->inputs; i++) {
         uint8_t *bytes = place_at(&b->in[i], where, next_random(seed) % 64, nbytes);
         fill(bytes, nbytes, seed, extreme);
+        if (portable->prepare != NULL)
+            portable->prepare(bytes, i, nbytes);
         in[i] = bytes;
     }
     size_t offset[KERNEL_OUTPUTS];
@@ -150,6 +152,8 @@ double kernel_time(const kernel *k)
     for (size_t i = 0; i < KERNEL_INPUTS; i++) {
         uint8_t *bytes = b.in[i].bytes + 448 * i;
         fill(bytes, nbytes, &seed, false);
+        if (k->prepare != NULL)
+            k->prepare(bytes, i, nbytes);
         in[i] = bytes;
     }
     for (size_t i = 0; i < KERNEL_OUTPUTS; i++)

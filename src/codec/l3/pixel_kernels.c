@@ -14,14 +14,11 @@
 
 #define EACH(byte) ((uint64_t)(byte)*UINT64_C(0x0101010101010101))
 
-/*
- * What it takes to decode a block of width k: where every second piece of a row stays when the row is cut into pieces
- * of 4 numbers, of 2 and of 1. The others move up.
- */
+/* What it takes to decode a block of width k. */
 typedef struct width {
-    uint64_t fours, twos, ones;
-    uint64_t sign; /* bit k - 1 of each byte */
-    unsigned fill; /* times that bit is the bits above it */
+    uint64_t fours, twos, ones; /* masks: 4 numbers in the lower half, 2 in lower quarters, 1 in even bytes */
+    uint64_t sign;              /* bit k - 1 of each byte */
+    unsigned fill;              /* times that bit is the bits above it */
     unsigned k;
 } width;
 
@@ -32,22 +29,17 @@ typedef struct width {
         .ones = LOW(k_) * UINT64_C(0x0001000100010001), .sign = EACH((1 << (k_)) >> 1), .fill = (1 << (9 - (k_))) - 2, \
         .k = (k_)                                                                                                      \
     }
+/* The fill of no bits at all is never used. */
 static const width widths[9] = {WIDTH(0), WIDTH(1), WIDTH(2), WIDTH(3), WIDTH(4),
                                 WIDTH(5), WIDTH(6), WIDTH(7), WIDTH(8)};
-
-/* Each piece of x that `even` covers stays; the one behind it moves up by `by`, to `distance` from its fellow. */
-static inline uint64_t part(uint64_t x, uint64_t even, unsigned by, unsigned distance)
-{
-    return (x & even) | (x << by & even << distance);
-}
 
 /* A row of 8 signed numbers of k bits to 8 bytes. */
 static inline uint64_t unpack_row(const uint8_t *from, const width *w)
 {
     uint64_t x = mr__load_le64(from);
-    x = part(x, w->fours, 32 - 4 * w->k, 32);
-    x = part(x, w->twos, 16 - 2 * w->k, 16);
-    x = part(x, w->ones, 8 - w->k, 8);
+    x = (x & w->fours) | (x << (32 - 4 * w->k) & w->fours << 32);
+    x = (x & w->twos) | (x << (16 - 2 * w->k) & w->twos << 16);
+    x = (x & w->ones) | (x << (8 - w->k) & w->ones << 8);
     return x | (x & w->sign) * w->fill;
 }
 
@@ -190,5 +182,8 @@ void mr__l3_pixel_kernels_init_c(mr__l3_pixel_kernels *table)
 void mr__l3_pixel_kernels_init(mr__l3_pixel_kernels *table, mr__cpu_flags cpu)
 {
     mr__l3_pixel_kernels_init_c(table);
-    (void)cpu; // each processor's kernels come here as they are written
+    (void)cpu;
+#if defined(__x86_64__)
+    mr__l3_pixel_kernels_init_avx2(table, cpu);
+#endif
 }

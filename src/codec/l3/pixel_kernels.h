@@ -54,8 +54,8 @@ typedef struct mr__l3_lift {
     const uint8_t *hd, *hb, *hc; /* of 16-bit samples: the high bytes */
     size_t pitch;                /* of all residuals */
     const uint8_t *sb, *sc;      /* selectors of B and C, a byte a group */
-    void *d[5];  /* rows of D with a sample before (a copy of the first) and one more: d[0] was made by the call
-                    before (at the top: NULL, and then row 0 stands for it), d[1] to d[4] are made here */
+    void *d[5];  /* rows of D, with room like the others: d[0] is the last that the call before made (at the top: NULL,
+                    and  then row 0 stands for it), d[rows_d] is made here, those between are for the call to work in */
     void *to[8]; /* rows of the level, 2 * i (A and B) and 2 * i + 1 (C and D), each finished with one more */
 } mr__l3_lift;
 typedef void mr__l3_lift_rows(const mr__l3_lift *lift);
