@@ -66,16 +66,16 @@ static bool put_tiles(void *to, const finding *found, const char *name)
     terminal t = terminal_of(stdout);
     uint32_t columns = columns_of(found);
     put_escaped(stdout, name);
-    printf(": %" PRIu32 " tiles, %" PRIu32 " in a row\n%s%8s  %6s  %6s  %22s  %12s  %8s  %-12s  %s%s\n",
+    printf(": %" PRIu32 " tiles, %" PRIu32 " in a row\n%s%8s  %6s  %6s  %22s  %12s  %8s  %-5s  %s%s\n",
            found->info.tiles, columns, style_of(&t, STYLE_BOLD), "tile", "column", "row", "place", "at byte", "bytes",
-           "kind", "whole", style_of(&t, STYLE_NONE));
+           "whole", "kind", style_of(&t, STYLE_NONE));
     for (uint32_t i = 0; i < found->info.tiles && !ferror(stdout); i++) {
         const mr_tile *tile = &found->tiles[i];
         char place[64];
         snprintf(place, sizeof place, "%" PRIu32 ",%" PRIu32 ",%" PRIu32 "x%" PRIu32, tile->rect.x, tile->rect.y,
                  tile->rect.width, tile->rect.height);
-        printf("%8" PRIu32 "  %6" PRIu32 "  %6" PRIu32 "  %22s  %12" PRIu64 "  %8" PRIu64 "  %-12s  %s\n", i,
-               i % columns, i / columns, place, tile->offset, tile->nbytes, tile->kind, tile->intact ? "yes" : "NO");
+        printf("%8" PRIu32 "  %6" PRIu32 "  %6" PRIu32 "  %22s  %12" PRIu64 "  %8" PRIu64 "  %-5s  %s\n", i,
+               i % columns, i / columns, place, tile->offset, tile->nbytes, tile->intact ? "yes" : "NO", tile->kind);
     }
     return true;
 }
