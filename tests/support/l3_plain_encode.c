@@ -2,13 +2,14 @@
 /* The container, the kinds of tile, colour and remapping. The planes are in l3_plain_planes.c. */
 #include "l3_plain_encode.h"
 
+#include "base/bytes.h"
+#include "base/size.h"
+#include "l3_file.h"
 #include "l3_plain_planes.h"
 
 #include <lz4.h>
 #include <stdlib.h>
 #include <string.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 void l3_out_bytes(l3_out *out, const void *bytes, size_t nbytes)
 {
@@ -192,6 +193,15 @@ static void put_head(l3_out *out, const mr_image *image, uint32_t tile_width, ui
     l3_out_number(out, 0, 12); // no mode part, no tail
 }
 
+/* The file in its exact size, for a sanitizer, with its hashes. */
+static picture_file finish(l3_out *out)
+{
+    picture_file file = picture_copy(out->bytes, out->nbytes);
+    free(out->bytes);
+    l3_file_fix(&file);
+    return file;
+}
+
 picture_file l3_plain_encode_tiles(const mr_image *image, uint64_t seed, uint32_t tile_width, uint32_t tile_height,
                                    bool planes_only)
 {
@@ -222,10 +232,7 @@ picture_file l3_plain_encode_tiles(const mr_image *image, uint64_t seed, uint32_
     l3_out_bytes(&head, tiles.bytes, tiles.nbytes);
     free(tiles.bytes);
     free(samples);
-    picture_file file = picture_copy(head.bytes, head.nbytes); // its exact size, for a sanitizer
-    free(head.bytes);
-    l3_plain_rehash(&file);
-    return file;
+    return finish(&head);
 }
 
 picture_file l3_plain_encode(const mr_image *image, uint64_t seed)
@@ -237,41 +244,20 @@ picture_file l3_plain_encode(const mr_image *image, uint64_t seed)
     return l3_plain_encode_tiles(image, random, tile_width, tile_height, false);
 }
 
-static uint64_t number_at(const picture_file *file, size_t at, unsigned nbytes)
-{
-    uint64_t number = 0;
-    for (unsigned i = nbytes; i-- > 0;)
-        number = number << 8 | file->bytes[at + i];
-    return number;
-}
-
-static void set_number(picture_file *file, size_t at, uint64_t number, unsigned nbytes)
-{
-    for (unsigned i = 0; i < nbytes; i++)
-        file->bytes[at + i] = (uint8_t)(number >> 8 * i);
-}
-
-static size_t tile_count(const picture_file *file)
-{
-    size_t width = number_at(file, 16, 4), height = number_at(file, 20, 4);
-    size_t tile_width = number_at(file, 24, 2), tile_height = number_at(file, 26, 2);
-    return (width + tile_width - 1) / tile_width * ((height + tile_height - 1) / tile_height);
-}
-
 size_t l3_plain_head_nbytes(const picture_file *file)
 {
-    return 40 + tile_count(file) * 8 + 8;
+    const uint8_t *b = file->bytes;
+    size_t across = mr__ceil_div(mr__load_le32(b + 16), mr__load_le16(b + 24));
+    size_t down = mr__ceil_div(mr__load_le32(b + 20), mr__load_le16(b + 26));
+    return 40 + across * down * 8 + 8;
 }
 
-void l3_plain_rehash(picture_file *file)
+picture_file l3_plain_one_tile(const mr_image *shape, const void *bytes, size_t nbytes)
 {
-    size_t count = tile_count(file), head_nbytes = l3_plain_head_nbytes(file), at = head_nbytes;
-    for (size_t i = 0; i < count; i++) {
-        size_t nbytes = number_at(file, 40 + 4 * i, 4);
-        if (nbytes > file->nbytes - at)
-            nbytes = file->nbytes - at;
-        set_number(file, 40 + 4 * count + 4 * i, XXH3_64bits(file->bytes + at, nbytes), 4);
-        at += nbytes;
-    }
-    set_number(file, head_nbytes - 8, XXH3_64bits(file->bytes, head_nbytes - 8), 8);
+    l3_out out = {0};
+    put_head(&out, shape, 1024, 256);
+    l3_out_number(&out, nbytes, 4);
+    l3_out_number(&out, 0, 4 + 8);
+    l3_out_bytes(&out, bytes, nbytes);
+    return finish(&out);
 }

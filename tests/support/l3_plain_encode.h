@@ -16,11 +16,10 @@ picture_file l3_plain_encode(const mr_image *image, uint64_t seed);
 picture_file l3_plain_encode_tiles(const mr_image *image, uint64_t seed, uint32_t tile_width, uint32_t tile_height,
                                    bool planes_only);
 
-/* Makes the hashes of the tiles and of the head anew, as far as the head makes sense: for damage that is not found by
- * them. */
-void l3_plain_rehash(picture_file *file);
-
 /* Where the tiles of a file that was made here begin. */
 size_t l3_plain_head_nbytes(const picture_file *file);
+
+/* A file of one tile, at most 1024 x 256, with these bytes. */
+picture_file l3_plain_one_tile(const mr_image *shape, const void *bytes, size_t nbytes);
 
 #endif
