@@ -173,7 +173,7 @@ INLINE void apply_three(rows *r, uint32_t header, const masks *a, const masks *b
     __m128i odd = _mm_xor_si128(_mm_xor_si128(join(a->m[1], b->m[1]), m2), join(a->m[3], b->m[3]));
     __m256i q = _mm256_or_si256(spread_pairs(nibbles(odd), 1), spread_pairs(nibbles(m2), 2));
     const __m256i three = _mm256_set1_epi8(3);
-    __m256i n = _mm256_srlv_epi64(_mm256_set1_epi64x(header), _mm256_setr_epi64x(0, 4, 8, 12));
+    __m256i n = _mm256_srlv_epi64(_mm256_set1_epi16((short)header), _mm256_setr_epi64x(0, 4, 8, 12));
     // k - 1, which for a block with layers is its header - 9; without them there is nothing to move.
     const __m256i table = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6));
     __m256i by = _mm256_shuffle_epi8(table, _mm256_and_si256(n, _mm256_set1_epi64x(15)));
@@ -240,6 +240,7 @@ INLINE void decode_groups(mr__l3_stream *stream, unsigned count, uint8_t *to, si
             else
                 apply_six(&r, header, &a, &b);
         }
+#pragma GCC unroll 4
         for (unsigned y = 0; y < 4; y++)
             _mm256_store_si256((void *)(to + y * pitch), r.row[y]);
     }
