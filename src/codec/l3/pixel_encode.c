@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* An image in pixel mode: its tiles, by as many threads as may be, then the file around them. */
+/* An image in pixel mode: its tiles, by as many threads as may be, the file around them, and the proof that it decodes
+ * to the image. */
 #include "codec/l3/pixel_encode.h"
 #include "base/pool.h"
 #include "base/size.h"
@@ -138,6 +139,43 @@ static int reserve(encoding *e, mr__l3_encode_state *state, size_t threads)
     return 0;
 }
 
+/* Whether rows y to y + strip->height of the image are those of the strip. */
+static bool is_same(const mr_image *image, const mr_image *strip, uint32_t y)
+{
+    const size_t row_nbytes = mr_image_row_nbytes(image);
+    for (uint32_t i = 0; i < strip->height; i++) {
+        const uint8_t *want = (const uint8_t *)image->pixels + (ptrdiff_t)(y + i) * image->stride;
+        if (memcmp(want, (const uint8_t *)strip->pixels + (ptrdiff_t)i * strip->stride, row_nbytes) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Decodes what was made and compares it with the image, a row of tiles at a time. */
+static int prove(encoding *e, mr__l3_encode_state *state, const uint8_t *bytes, size_t nbytes)
+{
+    mr__call call = *e->call;
+    const mr_image *image = e->image;
+    const mr__l3_head *head = &mr__l3_state_of(&call)->head;
+    const uint64_t *offsets = NULL;
+    mr_image strip = *image;
+    call.bytes = bytes;
+    call.nbytes = nbytes;
+    strip.stride = (ptrdiff_t)mr_image_row_nbytes(image);
+    int result = mr__call_reserve(&call, &state->work, (size_t)strip.stride * MR__L3_TILE_SIDE);
+    if (result == 0)
+        result = mr__l3_open(&call, &offsets);
+    strip.pixels = state->work.bytes;
+    for (uint32_t y = 0; result == 0 && y < image->height; y += MR__L3_TILE_SIDE) {
+        strip.height = image->height - y < MR__L3_TILE_SIDE ? image->height - y : MR__L3_TILE_SIDE;
+        const mr__request request = {.region = {0, y, image->width, strip.height}, .reduce = 1};
+        result = mr__l3_pixel_decode(&call, head, offsets, &request, &strip);
+        if (result == 0 && !is_same(image, &strip, y))
+            result = mr__call_fail(&call, MR_EINTERNAL, "L3 encoder: rows from %u on do not come back", y);
+    }
+    return result;
+}
+
 int mr__l3_pixel_encode(mr__call *call, const mr_image *image, const mr_encode_options *options, mr__buffer *out,
                         size_t *out_nbytes)
 {
@@ -161,5 +199,7 @@ int mr__l3_pixel_encode(mr__call *call, const mr_image *image, const mr_encode_o
     mr__pool_free(pool);
     if (result == 0)
         result = write_file(&e, options, &state->tiles, tiles_nbytes, out, out_nbytes);
+    if (result == 0)
+        result = prove(&e, state, out->bytes, *out_nbytes);
     return result;
 }
