@@ -14,13 +14,23 @@ static int find_offsets(mr__call *call, const uint64_t **offsets)
     return 0;
 }
 
+/* Whether all of the image is asked for, undamaged: then all of the file is looked at, its tail too. */
+static bool is_whole(const mr__l3_head *head, const mr__request *request)
+{
+    return !request->accept_damaged && request->reduce == 1 && request->region.width == head->width &&
+           request->region.height == head->height;
+}
+
 int mr__l3_decode(mr__call *call, const mr__request *request, const mr_image *to)
 {
+    mr__l3_tail tail;
     const mr__l3_head *head = &mr__l3_state_of(call)->head;
     const uint64_t *offsets = NULL;
     int result = mr__l3_head_check_length(call, head, request->accept_damaged);
     if (result == 0)
         result = find_offsets(call, &offsets);
+    if (result == 0 && is_whole(head, request))
+        result = mr__l3_tail_read(call, head, &tail);
     if (result != 0)
         return result;
     if (head->mode == MR__L3_PIXEL)

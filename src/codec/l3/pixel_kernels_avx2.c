@@ -10,6 +10,7 @@ void mr__l3_pixel_kernels_init_avx2(mr__l3_pixel_kernels *table, mr__cpu_flags c
     mr__l3_groups_init_avx2(table, cpu);
     mr__l3_lift_init_avx2(table);
     mr__l3_pack_init_avx2(table);
+    mr__l3_prefix_init_avx2(table);
 }
 
 #else
