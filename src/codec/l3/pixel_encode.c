@@ -57,6 +57,7 @@ static int collect_band(encoding *e, size_t first, size_t count, mr__buffer *til
     return result;
 }
 
+/* Without a pool, here. */
 static int encode_tiles(encoding *e, mr__pool *pool, mr__buffer *tiles, size_t *tiles_nbytes)
 {
     const size_t count = mr__l3_tile_count(&e->head);
@@ -65,13 +66,18 @@ static int encode_tiles(encoding *e, mr__pool *pool, mr__buffer *tiles, size_t *
         size_t n = count - first < BAND_TILES ? count - first : BAND_TILES;
         for (size_t i = 0; i < n; i++) {
             pieces[i] = (piece){e, first + i, i};
-            int result = mr__pool_add(pool, encode_piece, &pieces[i]);
+            int result = 0;
+            if (pool == NULL)
+                encode_piece(&pieces[i], 0);
+            else
+                result = mr__pool_add(pool, encode_piece, &pieces[i]);
             if (result != 0) {
                 mr__pool_wait(pool);
-                return result;
+                return mr__call_fail(e->call, result, "L3: its threads take no more work");
             }
         }
-        mr__pool_wait(pool);
+        if (pool != NULL)
+            mr__pool_wait(pool);
         int result = collect_band(e, first, n, tiles, tiles_nbytes);
         if (result != 0)
             return result;
@@ -184,8 +190,9 @@ int mr__l3_pixel_encode(mr__call *call, const mr_image *image, const mr_encode_o
     threads = threads < count ? threads : count;
     int result = reserve(&e, state, threads);
     mr__pool *pool = NULL;
-    if (result == 0)
-        result = mr__pool_new(call->hooks, "l3", threads == 1 ? 0 : threads, BAND_TILES, &pool);
+    // one thread needs no pool, and where the system has no threads to give, this one does the work
+    if (result == 0 && threads > 1 && mr__pool_new(call->hooks, "l3", threads, BAND_TILES, &pool) == MR_ENOMEM)
+        result = mr__call_no_memory(call);
     size_t tiles_nbytes = 0;
     if (result == 0)
         result = encode_tiles(&e, pool, &state->tiles, &tiles_nbytes);
