@@ -1,41 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The portable decoder of a unit, and the choice of decoders. */
 #include "codec/l3/dct_unit_isa.h"
-
-#include <string.h>
-
-#define UNIT_INLINE static inline
-
-static inline unsigned unit_count(uint64_t x)
-{
-    return (unsigned)__builtin_popcountll(x);
-}
-
-static inline uint64_t unit_deposit(uint64_t bits, uint64_t mask)
-{
-    if (mask == ~UINT64_C(0))
-        return bits;
-    uint64_t to = 0;
-    for (; mask != 0; mask &= mask - 1, bits >>= 1)
-        to |= (0 - (bits & 1)) & (mask & (0 - mask));
-    return to;
-}
-
-static inline void unit_clear(uint64_t word[16])
-{
-    memset(word, 0, 16 * sizeof *word);
-}
-
-static inline void unit_sort(uint8_t mode[64], const uint8_t *from, unsigned n, uint64_t by_mode[16])
-{
-    for (unsigned m = 0; m < 16; m++)
-        by_mode[m] = 0;
-    for (unsigned z = 0; z < 64; z++) {
-        mode[z] = z < n ? from[z / 2] >> 4 * (z % 2) & 15 : 0;
-        by_mode[mode[z]] |= UINT64_C(1) << z;
-    }
-}
-
 #include "codec/l3/dct_unit_parse.h"
 
 /* The magnitude and the sign of each lane, put together. */
@@ -103,7 +68,7 @@ void mr__l3_unit_kernels_init(mr__l3_unit_kernels *table, mr__cpu_flags cpu)
     table->decode = decode_c;
     (void)cpu;
 #if defined(__x86_64__)
-    mr__l3_unit_kernels_init_avx2_nopdep(table, cpu);
+    mr__l3_unit_kernels_init_avx2_slowpdep(table, cpu);
     mr__l3_unit_kernels_init_avx2(table, cpu);
 #endif
 }
