@@ -12,6 +12,10 @@ pkg_check_modules(XXHASH REQUIRED libxxhash) # header only
 
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c)
 
+# Plain loops that are written for the compiler to make vectors of.
+file(GLOB loops CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/codec/l3/pixel_forward*.c ${PROJECT_SOURCE_DIR}/src/codec/l3/pixel_tile.c)
+set_source_files_properties(${loops} PROPERTIES COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-O3>")
+
 add_library(millrace_objects OBJECT ${sources})
 target_include_directories(millrace_objects PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(millrace_objects PRIVATE millrace_flags PUBLIC PkgConfig::MILLRACE_REQUIRES Threads::Threads m)

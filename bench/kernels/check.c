@@ -103,6 +103,8 @@ static bool same(bench *b, const kernel *portable, const kernel *variant, size_t
     for (size_t i = 0; i < portable->inputs; i++) {
         uint8_t *bytes = place_at(&b->in[i], where, next_random(seed) % 64, nbytes, portable->in_slack);
         fill(bytes - portable->in_slack, nbytes + 2 * portable->in_slack, seed, extreme);
+        if (portable->prepare != NULL)
+            portable->prepare(bytes, i, nbytes);
         in[i] = bytes;
     }
     size_t offset[KERNEL_OUTPUTS];
@@ -160,6 +162,8 @@ double kernel_time(const kernel *k)
     for (size_t i = 0; i < KERNEL_INPUTS; i++) {
         uint8_t *bytes = b.in[i].bytes + k->in_slack + 448 * i;
         fill(bytes, nbytes, &seed, false);
+        if (k->prepare != NULL)
+            k->prepare(bytes, i, nbytes);
         in[i] = bytes;
     }
     for (size_t i = 0; i < KERNEL_OUTPUTS; i++)

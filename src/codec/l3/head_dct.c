@@ -5,7 +5,7 @@
 
 enum { PART_AT = 40, COLOR_MAX = 2, FLAG_PROGRESSIVE = 0x80 };
 
-/* Reads the part byte by byte; beyond its end there are zeros, and `missing` says so. */
+/* Reads the part byte by byte; beyond its end there are zeros, and `missing` says so in the end. */
 typedef struct reader {
     const uint8_t *bytes;
     size_t nbytes, at;
@@ -63,7 +63,7 @@ static int read_components(mr__call *call, reader *r, mr__l3_head *head)
 static int read_table(mr__call *call, reader *r, uint16_t quant[64])
 {
     uint32_t wide = next(r);
-    if (wide != 1 && wide != 2)
+    if (wide != 1 && wide != 2 && !r->missing)
         return fail(call, r->at - 1, "a quantisation table whose values have neither 1 nor 2 bytes");
     for (int i = 0; i < 64; i++) {
         uint32_t value = next(r);

@@ -17,6 +17,9 @@ static void state_fini(void *state, const mr_hooks *hooks)
     mr__buffer_fini(&s->offsets, hooks);
     mr__l3_pixel_state_fini(&s->pixel, hooks);
     mr__l3_dct_state_fini(&s->dct, hooks);
+    mr__buffer_fini(&s->encode.index, hooks);
+    mr__buffer_fini(&s->encode.work, hooks);
+    mr__buffer_fini(&s->encode.tiles, hooks);
 }
 
 static mr_subsampling subsampling_of(const mr__l3_head *head)
@@ -55,6 +58,7 @@ static int read_info(mr__call *call, mr_info *info)
     info->has_icc = head->has_icc;
     info->tiles = (uint32_t)mr__l3_tile_count(head);
     info->has_origin = head->has_origin;
+    info->extra_nbytes = head->tail_nbytes;
     return 0;
 }
 

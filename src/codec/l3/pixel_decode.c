@@ -92,8 +92,9 @@ static void add_rows_above(uint8_t *pixels, size_t row_nbytes, uint32_t rows)
 {
     for (uint32_t y = 1; y < rows; y++) {
         uint8_t *row = pixels + y * row_nbytes;
+        const uint8_t *above = row - row_nbytes;
         for (size_t i = 0; i < row_nbytes; i++)
-            row[i] = (uint8_t)(row[i] + row[i - row_nbytes]);
+            row[i] = (uint8_t)(row[i] + above[i]);
     }
 }
 
