@@ -13,7 +13,7 @@
 
 #include "cpu/cpu.h"
 
-enum { KERNEL_INPUTS = 5, KERNEL_OUTPUTS = 4, KERNEL_LIST_MAX = 64 };
+enum { KERNEL_INPUTS = 8, KERNEL_OUTPUTS = 8, KERNEL_LIST_MAX = 64 };
 
 /* Any kernel; cast back by its `call`. */
 typedef void kernel_function(void);
@@ -33,6 +33,8 @@ typedef struct kernel {
     size_t unit;             /* nbytes is a multiple of this */
     size_t inputs;
     size_t outputs;
+    size_t in_slack;  /* bytes around each input that may be read; it then starts at a multiple of 32 */
+    size_t out_slack; /* likewise of outputs, and written at will */
 } kernel;
 
 typedef struct kernel_table {
@@ -43,6 +45,7 @@ typedef struct kernel_table {
 
 extern const kernel_table kernels_png_unfilter;
 extern const kernel_table kernels_jpeg_pixels;
+extern const kernel_table kernels_l3_pixel;
 
 /* One kernel beside the portable one. False, with a word on stderr, when they differ. */
 bool kernel_check(const kernel *portable, const kernel *variant, const char *isa, uint64_t seed);

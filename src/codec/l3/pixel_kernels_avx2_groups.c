@@ -17,6 +17,7 @@
 #include "codec/l3/pixel_kernels_avx2.h"
 
 #include <immintrin.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))
@@ -128,20 +129,94 @@ INLINE uint64_t load_bits(const uint8_t *bytes, uint64_t at)
     return word >> (at & 7);
 }
 
-INLINE masks read_pair(layers *s, unsigned header, unsigned count)
+/* 64 bits as 64 bytes of 0 or -1. */
+typedef struct lanes {
+    __m256i low, high;
+} lanes;
+
+INLINE lanes widen(uint64_t mask)
+{
+    const __m256i bits = _mm256_set1_epi64x((long long)0x8040201008040201);
+    const __m256i first = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+    const __m256i second = _mm256_add_epi8(first, _mm256_set1_epi8(4));
+    __m256i m = _mm256_set1_epi64x((long long)mask);
+    __m256i low = _mm256_and_si256(_mm256_shuffle_epi8(m, first), bits);
+    __m256i high = _mm256_and_si256(_mm256_shuffle_epi8(m, second), bits);
+    lanes l = {_mm256_cmpeq_epi8(low, bits), _mm256_cmpeq_epi8(high, bits)};
+    return l;
+}
+
+INLINE uint64_t narrow(lanes l)
+{
+    uint32_t low = (uint32_t)_mm256_movemask_epi8(l.low), high = (uint32_t)_mm256_movemask_epi8(l.high);
+    return (uint64_t)high << 32 | low;
+}
+
+/* Sums of bytes from the left on. */
+INLINE __m256i sum_up(__m256i x)
+{
+    const __m256i to_odd = _mm256_setr_epi64x(-1, 0x0707070707070707, -1, 0x0707070707070707);
+    x = _mm256_add_epi8(x, _mm256_slli_epi64(x, 8));
+    x = _mm256_add_epi8(x, _mm256_slli_epi64(x, 16));
+    x = _mm256_add_epi8(x, _mm256_slli_epi64(x, 32));
+    x = _mm256_add_epi8(x, _mm256_shuffle_epi8(x, to_odd));
+    __m256i lower = _mm256_permute2x128_si256(x, x, 0x08); // to the upper lane; 0 in its place
+    return _mm256_add_epi8(x, _mm256_shuffle_epi8(lower, _mm256_set1_epi8(15)));
+}
+
+/* For 32 places: -1 where the mask has it and the bit of `word` that it stands for, of which `rank` are before, is 1.
+ */
+INLINE __m256i pick(__m256i word, __m256i mask, __m256i rank)
+{
+    const __m256i bits = _mm256_set1_epi64x((long long)0x8040201008040201);
+    __m256i place = _mm256_and_si256(_mm256_srli_epi16(rank, 3), _mm256_set1_epi8(7));
+    __m256i bit = _mm256_shuffle_epi8(bits, rank);
+    __m256i found = _mm256_cmpeq_epi8(_mm256_and_si256(_mm256_shuffle_epi8(word, place), bit), bit);
+    return _mm256_and_si256(found, mask);
+}
+
+/* PDEP, where that is slow: each place of the mask looks for its bit. */
+INLINE lanes deposit(uint64_t word, lanes mask)
+{
+    const __m256i ones = _mm256_set1_epi8(-1);
+    __m256i w = _mm256_set1_epi64x((long long)word);
+    // Each one of the mask counts as -1, so that -1 less the sum is the rank.
+    __m256i low = sum_up(mask.low), high = sum_up(mask.high);
+    high = _mm256_add_epi8(high, _mm256_shuffle_epi8(_mm256_permute4x64_epi64(low, 0xff), _mm256_set1_epi8(7)));
+    lanes to = {pick(w, mask.low, _mm256_xor_si256(low, ones)), pick(w, mask.high, _mm256_xor_si256(high, ones))};
+    return to;
+}
+
+/* The next word of layer j, whose bits belong to the ones of mask j - 1. */
+INLINE uint64_t next_word(layers *s, const masks *p, unsigned j)
+{
+    uint64_t ones = (uint64_t)__builtin_popcountll(p->m[j - 1]), word = load_bits(s->layer[j], s->at[j]);
+    s->at[j] += ones;
+    if (j == 2)
+        s->crowd |= (uint32_t)ones + 6;
+    return word;
+}
+
+INLINE masks read_pair(layers *s, unsigned header, unsigned count, bool slow)
 {
     masks p;
     uint64_t word;
     memcpy(&word, s->masks, sizeof word);
-    p.m[1] = _pdep_u64(word, places[header]);
     s->masks += takes[header];
+    if (!slow) {
+        p.m[1] = _pdep_u64(word, places[header]);
+#pragma GCC unroll 8
+        for (unsigned j = 2; j <= count; j++)
+            p.m[j] = _pdep_u64(next_word(s, &p, j), p.m[j - 1]);
+        return p;
+    }
+    // A second block that is alone in having layers has its mask at the front.
+    p.m[1] = (places[header] << 32 == 0 ? word << 32 : word) & places[header];
+    lanes l = widen(p.m[1]);
 #pragma GCC unroll 8
     for (unsigned j = 2; j <= count; j++) {
-        p.m[j] = _pdep_u64(load_bits(s->layer[j], s->at[j]), p.m[j - 1]);
-        uint64_t ones = (uint64_t)__builtin_popcountll(p.m[j - 1]);
-        s->at[j] += ones;
-        if (j == 2)
-            s->crowd |= (uint32_t)ones + 6;
+        l = deposit(next_word(s, &p, j), l);
+        p.m[j] = narrow(l);
     }
     return p;
 }
@@ -173,7 +248,7 @@ INLINE void apply_three(rows *r, uint32_t header, const masks *a, const masks *b
     __m128i odd = _mm_xor_si128(_mm_xor_si128(join(a->m[1], b->m[1]), m2), join(a->m[3], b->m[3]));
     __m256i q = _mm256_or_si256(spread_pairs(nibbles(odd), 1), spread_pairs(nibbles(m2), 2));
     const __m256i three = _mm256_set1_epi8(3);
-    __m256i n = _mm256_srlv_epi64(_mm256_set1_epi64x(header), _mm256_setr_epi64x(0, 4, 8, 12));
+    __m256i n = _mm256_srlv_epi64(_mm256_set1_epi16((short)header), _mm256_setr_epi64x(0, 4, 8, 12));
     // k - 1, which for a block with layers is its header - 9; without them there is nothing to move.
     const __m256i table = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6));
     __m256i by = _mm256_shuffle_epi8(table, _mm256_and_si256(n, _mm256_set1_epi64x(15)));
@@ -221,7 +296,8 @@ INLINE void apply_six(rows *r, uint32_t header, const masks *a, const masks *b)
     apply_two_rows(&r->row[2], &r->row[3], q23, table);
 }
 
-INLINE void decode_groups(mr__l3_stream *stream, unsigned count, uint8_t *to, size_t pitch, unsigned layer_count)
+INLINE void decode_groups(mr__l3_stream *stream, unsigned count, uint8_t *to, size_t pitch, unsigned layer_count,
+                          bool slow)
 {
     const uint8_t *headers = stream->headers, *low = stream->low;
     layers s = {.masks = stream->masks, .crowd = stream->crowd};
@@ -234,12 +310,13 @@ INLINE void decode_groups(mr__l3_stream *stream, unsigned count, uint8_t *to, si
         uint32_t header = (uint32_t)headers[1] << 8 | headers[0];
         rows r = unpack_group(&low, header);
         if (layer_count != 0) {
-            masks a = read_pair(&s, headers[0], layer_count), b = read_pair(&s, headers[1], layer_count);
+            masks a = read_pair(&s, headers[0], layer_count, slow), b = read_pair(&s, headers[1], layer_count, slow);
             if (layer_count == 3)
                 apply_three(&r, header, &a, &b);
             else
                 apply_six(&r, header, &a, &b);
         }
+#pragma GCC unroll 4
         for (unsigned y = 0; y < 4; y++)
             _mm256_store_si256((void *)(to + y * pitch), r.row[y]);
     }
@@ -254,26 +331,37 @@ INLINE void decode_groups(mr__l3_stream *stream, unsigned count, uint8_t *to, si
 
 TARGET static void groups0_u8_avx2(mr__l3_stream *stream, unsigned count, uint8_t *to, size_t pitch)
 {
-    decode_groups(stream, count, to, pitch, 0);
+    decode_groups(stream, count, to, pitch, 0, false);
 }
 
 TARGET static void groups3_u8_avx2(mr__l3_stream *stream, unsigned count, uint8_t *to, size_t pitch)
 {
-    decode_groups(stream, count, to, pitch, 3);
+    decode_groups(stream, count, to, pitch, 3, false);
 }
 
 TARGET static void groups6_u8_avx2(mr__l3_stream *stream, unsigned count, uint8_t *to, size_t pitch)
 {
-    decode_groups(stream, count, to, pitch, 6);
+    decode_groups(stream, count, to, pitch, 6, false);
+}
+
+TARGET static void groups3_slow_u8_avx2(mr__l3_stream *stream, unsigned count, uint8_t *to, size_t pitch)
+{
+    decode_groups(stream, count, to, pitch, 3, true);
+}
+
+TARGET static void groups6_slow_u8_avx2(mr__l3_stream *stream, unsigned count, uint8_t *to, size_t pitch)
+{
+    decode_groups(stream, count, to, pitch, 6, true);
 }
 
 void mr__l3_groups_init_avx2(mr__l3_pixel_kernels *table, mr__cpu_flags cpu)
 {
+    bool fast = (cpu & MR__CPU_FAST_PDEP) != 0;
+    if ((cpu & MR__CPU_BMI2) == 0)
+        return;
     table->groups[0] = groups0_u8_avx2;
-    if ((cpu & MR__CPU_FAST_PDEP) != 0) {
-        table->groups[1] = groups3_u8_avx2;
-        table->groups[2] = groups6_u8_avx2;
-    }
+    table->groups[1] = fast ? groups3_u8_avx2 : groups3_slow_u8_avx2;
+    table->groups[2] = fast ? groups6_u8_avx2 : groups6_slow_u8_avx2;
 }
 
 #else

@@ -89,7 +89,7 @@ INLINE void lift_columns(const mr__l3_lift *l, state *s, size_t x, unsigned rows
     if (!is_top)
         s->up = load(l->d[0], x);
 #pragma GCC unroll 4
-    for (unsigned y = 0; y < rows_b; y++) {
+    for (unsigned y = 0; y < ROWS && y < rows_b; y++) {
         if (y >= rows_d) {
             make_b(l, s, s->up, cb, x, y);
             break;
@@ -157,17 +157,16 @@ INLINE void finish_rows(const mr__l3_lift *l)
     }
 }
 
-TARGET static void lift_u8_avx2(const mr__l3_lift *lift)
+/* restrict: for all a compiler knows, a store of bytes could otherwise change *lift. */
+TARGET static void lift_u8_avx2(const mr__l3_lift *restrict lift)
 {
-    // A local copy: for all a compiler knows, a store of bytes could change the caller's.
-    const mr__l3_lift l = *lift;
-    if (l.rows_d == 0 && l.d[0] == NULL)
-        lift_one_row(&l);
-    else if (l.rows_d == ROWS)
-        lift_rows(&l, ROWS, ROWS);
+    if (lift->rows_d == 0 && lift->d[0] == NULL)
+        lift_one_row(lift);
+    else if (lift->rows_d == ROWS)
+        lift_rows(lift, ROWS, ROWS);
     else
-        lift_rows(&l, l.rows_b, l.rows_d);
-    finish_rows(&l);
+        lift_rows(lift, lift->rows_b, lift->rows_d);
+    finish_rows(lift);
 }
 
 void mr__l3_lift_init_avx2(mr__l3_pixel_kernels *table)

@@ -99,7 +99,7 @@ INLINE void prefix_group(const mr__l3_prefix *p, state *s, size_t x, unsigned ro
     __m256i before = s->last[0];
     s->last[0] = repeat_last(north);
 #pragma GCC unroll 4
-    for (unsigned y = 0; y < rows; y++) {
+    for (unsigned y = 0; y < ROWS && y < rows; y++) {
         __m256i first = repeat_first(north), west = x != 0 ? s->last[y + 1] : first;
         __m256i corner = shift_in(x != 0 ? before : first, north);
         __m256i r = _mm256_loadu_si256((const void *)(p->r + y * p->pitch + x));
@@ -117,20 +117,19 @@ INLINE void prefix_rows(const mr__l3_prefix *p, unsigned rows)
     state s = {{zero, zero, zero, zero, zero}};
     for (size_t x = 0; x < p->w; x += STEP)
         prefix_group(p, &s, x, rows);
-    for (unsigned y = 0; y < rows; y++) {
+    for (unsigned y = 0; y < ROWS && y < rows; y++) {
         uint8_t *to = p->to[y];
         to[p->w] = to[p->w - 1];
     }
 }
 
-TARGET static void prefix_u8_avx2(const mr__l3_prefix *prefix)
+/* restrict: for all a compiler knows, a store of bytes could otherwise change *prefix. */
+TARGET static void prefix_u8_avx2(const mr__l3_prefix *restrict prefix)
 {
-    // A local copy: for all a compiler knows, a store of bytes could change the caller's.
-    const mr__l3_prefix p = *prefix;
-    if (p.rows == ROWS)
-        prefix_rows(&p, ROWS);
+    if (prefix->rows == ROWS)
+        prefix_rows(prefix, ROWS);
     else
-        prefix_rows(&p, p.rows);
+        prefix_rows(prefix, prefix->rows);
 }
 
 /* The first row is one sum throughout: selector 1 of prefix, under a row of halves. */
