@@ -83,7 +83,7 @@ int mr__l3_dct_encode(mr__l3_dct_job *job);
 /* Looks at the JPEG's header, and makes room for its pixels. */
 int mr__l3_dct_source_init(mr__l3_dct_job *job);
 
-/* Begins to decode the JPEG beside other work. */
+/* Begins to decode the JPEG beside other work, if there is room. */
 int mr__l3_dct_source_start(mr__l3_dct_job *job);
 
 /* Whether the image that was made has the pixels of the JPEG. */

@@ -56,6 +56,8 @@ int mr__l3_verify(mr__call *call)
     mr__l3_tail tail;
     int result = mr__l3_head_check_length(call, head, false);
     if (result == 0)
+        result = mr__l3_tail_read(call, head, &tail);
+    if (result == 0)
         result = find_offsets(call, &offsets);
     for (size_t i = 0; result == 0 && i < mr__l3_tile_count(head); i++) {
         const uint8_t *bytes;
@@ -65,7 +67,7 @@ int mr__l3_verify(mr__call *call)
         else
             result = mr__l3_tile_open(call, head, offsets, i, false, &bytes, &nbytes);
     }
-    return result != 0 ? result : mr__l3_tail_read(call, head, &tail);
+    return result;
 }
 
 int mr__l3_tile(mr__call *call, uint32_t number, mr_tile *tile)
