@@ -33,9 +33,8 @@ typedef struct kernel {
     size_t unit;             /* nbytes is a multiple of this */
     size_t inputs;
     size_t outputs;
-    size_t
-        in_slack; /* bytes before and behind each input that the kernel may read; then it starts at a multiple of 32 */
-    size_t out_slack; /* likewise of outputs, and write at will */
+    size_t in_slack;  /* bytes around each input that may be read; it then starts at a multiple of 32 */
+    size_t out_slack; /* likewise of outputs, and written at will */
 } kernel;
 
 typedef struct kernel_table {
