@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* Every table. Adding one is its file and its line here. */
-static const kernel_table *const tables[] = {&kernels_png_unfilter};
+static const kernel_table *const tables[] = {&kernels_jpeg_scans, &kernels_png_unfilter};
 
 /* As in MILLRACE_CPU, upward. */
 static const char *const levels[] = {"sse41", "avx2", "avx512", "neon"};

@@ -37,6 +37,7 @@ typedef struct kernel_table {
     size_t (*list)(mr__cpu_flags cpu, kernel list[KERNEL_LIST_MAX]);
 } kernel_table;
 
+extern const kernel_table kernels_jpeg_scans;
 extern const kernel_table kernels_png_unfilter;
 
 /* One kernel beside the portable one. False, with a word on stderr, when they differ. */
