@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.h"
 #include "image.h"
+#include "recoding.h"
 #include "text.h"
 
 #include <errno.h>
@@ -50,7 +51,7 @@ static const option options_convert[] = {
      .kind = OPTION_FLAG,
      .offset = offsetof(settings, encode.lossless),
      .help = "Lose nothing (of these only webp could)",
-     .forms = "webp png pnm raw"},
+     .forms = "webp png pnm raw l3"},
     {.name = "effort",
      .letter = 'e',
      .kind = OPTION_NUMBER,
@@ -61,6 +62,29 @@ static const option options_convert[] = {
      .initial = "6",
      .min = 1,
      .max = 9},
+    {.name = "preset",
+     .kind = OPTION_WORD,
+     .offset = offsetof(settings, preset),
+     .argument = "WORD",
+     .help = "What to aim at: fast (to decode), default or small; every reader reads all three",
+     .forms = "l3",
+     .initial = "default",
+     .words = "fast default small"},
+    {.name = "no-origin",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(settings, encode.without_origin),
+     .help = "Leave out what it takes to write the JPEG it is made from again, byte for byte",
+     .forms = "l3"},
+    {.name = "threads",
+     .letter = 't',
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(settings, encode.threads),
+     .argument = "N",
+     .help = "Encode on N threads; the bytes are the same for any number",
+     .forms = "l3",
+     .initial = "as many as this process may use",
+     .min = 1,
+     .max = 4096},
     {.name = "strict",
      .letter = 0,
      .kind = OPTION_FLAG,
@@ -85,6 +109,7 @@ typedef struct conversion {
     size_t icc_nbytes;
     uint32_t orientation; /* to be stored */
     mr_image shaped;      /* our own pixels, where OUT's form asked for other channels or depth */
+    char why[240];        /* not directly, though it might have been; "": nothing to say */
     bool refused;
 } conversion;
 
@@ -108,9 +133,24 @@ static const char *name_of_out(const conversion *c)
     return strcmp(c->to, "-") == 0 ? "standard output" : c->to;
 }
 
+static int fail_encoder(const conversion *c, const char *name, int code)
+{
+    char text[320];
+    explain(code, mr_encoder_detail(c->encoder), text, sizeof text);
+    complain(name, "%s", text);
+    return EXIT_BAD_INPUT;
+}
+
 static mr_form form_of(const settings *s, const char *name)
 {
     return s->encode.form != MR_FORM_NONE ? s->encode.form : mr_form_from_name(ending_of(name));
+}
+
+static mr_l3_preset preset_of(const settings *s)
+{
+    if (s->preset == NULL || strcmp(s->preset, "default") == 0)
+        return MR_L3_DEFAULT;
+    return strcmp(s->preset, "fast") == 0 ? MR_L3_FAST : MR_L3_SMALL;
 }
 
 /* Whether a profile is for pixels like these: bytes 16 to 19 of it name its color space. */
@@ -161,11 +201,8 @@ static int encode_as_possible(conversion *c, const mr_image *image, const void *
         mr_image_fini(&c->shaped, NULL);
         result = encode_shape(c, image, false, bytes, nbytes);
     }
-    if (result != 0) {
-        char text[320];
-        explain(result, mr_encoder_detail(c->encoder), text, sizeof text);
-        complain(name_of_out(c), "%s", text);
-    }
+    if (result != 0)
+        fail_encoder(c, name_of_out(c), result);
     return result;
 }
 
@@ -237,41 +274,93 @@ static int take_profile(conversion *c, opened *in, const mr_info *info)
     return 0;
 }
 
-static int decode(conversion *c, opened *in, mr_image *image)
+/* From a JPEG to L3 or from such an L3, when nothing is asked for that takes pixels. */
+static bool can_be_direct(const conversion *c, const mr_info *info)
 {
-    mr_info info;
+    const mr_decode_hints *h = &c->s->hints;
+    bool pixels =
+        h->region.width != 0 || h->reduce > 1 || h->channels != 0 || h->depth != 0 || h->orient || h->accept_damaged;
+    bool anew = option_is_given(&command_convert, c->s, "quality") || c->encode.progressive ||
+                option_is_given(&command_convert, c->s, "subsampling");
+    bool from_dct = info->form == MR_FORM_L3 && !info->lossless;
+    return !pixels &&
+           ((info->form == MR_FORM_JPEG && c->encode.form == MR_FORM_L3) ||
+            (from_dct && c->encode.form == MR_FORM_L3) || (from_dct && c->encode.form == MR_FORM_JPEG && !anew));
+}
+
+static int read_in(conversion *c, opened *in, mr_info *info)
+{
     int result = opened_read(in, c->from);
     if (result == 0)
-        result = opened_info(in, &info);
-    if (result != 0) {
+        result = opened_info(in, info);
+    if (result != 0)
         complain(c->from, "%s", in->error);
-        return result;
-    }
-    c->orientation = c->s->hints.orient ? 1 : info.orientation;
-    if (info.frames > 1)
-        lose(c, "an animation of %u frames: only the first is taken", info.frames);
-    result = take_profile(c, in, &info);
+    return result;
+}
+
+static int decode(conversion *c, opened *in, const mr_info *info, mr_image *image)
+{
+    c->orientation = c->s->hints.orient ? 1 : info->orientation;
+    if (info->frames > 1)
+        lose(c, "an animation of %u frames: only the first is taken", info->frames);
+    int result = take_profile(c, in, info);
     if (result == 0 && (result = opened_decode(in, c->s, image)) != 0)
         complain(c->from, "%s", in->error);
     return result;
 }
 
-/* Decode, encode, look at what was lost, write. */
-static int convert(conversion *c, opened *in)
+static int write_out(const conversion *c, const void *bytes, size_t nbytes)
 {
-    mr_image image;
-    const void *bytes;
-    size_t nbytes;
-    if (decode(c, in, &image) != 0 || encode_as_possible(c, &image, &bytes, &nbytes) != 0)
-        return EXIT_BAD_INPUT;
-    tell_losses(c, in->decoder, &image, bytes, nbytes);
-    if (c->refused)
-        return EXIT_BAD_INPUT;
     bool piped = strcmp(c->to, "-") == 0;
     int number = file_write(c->to, bytes, nbytes);
     if (number != 0 && !(piped && number == EPIPE)) /* whoever closed the pipe knows it */
         complain(name_of_out(c), "%s", strerror(number));
     return number == 0 ? EXIT_GOOD : EXIT_BAD_INPUT;
+}
+
+/* Decode, encode, look at what was lost, write. */
+static int convert_pixels(conversion *c, opened *in, const mr_info *info)
+{
+    mr_image image;
+    const void *bytes;
+    size_t nbytes;
+    if (decode(c, in, info, &image) != 0 || encode_as_possible(c, &image, &bytes, &nbytes) != 0)
+        return EXIT_BAD_INPUT;
+    tell_losses(c, in->decoder, &image, bytes, nbytes);
+    if (c->refused)
+        return EXIT_BAD_INPUT;
+    int result = write_out(c, bytes, nbytes);
+    const recoding done = {name_of_out(c), info->form, c->encode.form, in->in.nbytes, nbytes};
+    if (result == EXIT_GOOD && (c->encode.form == MR_FORM_L3 || c->why[0] != '\0'))
+        tell_pixels(&done, c->why);
+    return result;
+}
+
+static int convert(conversion *c, opened *in)
+{
+    mr_info info;
+    const void *bytes;
+    size_t nbytes;
+    mr_recode_report report = {.struct_size = sizeof report};
+    if (read_in(c, in, &info) != 0)
+        return EXIT_BAD_INPUT;
+    if (!can_be_direct(c, &info))
+        return convert_pixels(c, in, &info);
+    mr_encode_options asked = c->encode;
+    asked.quality = 0; /* not asked for, but the default of an encode */
+    asked.subsampling = MR_SUBSAMPLING_NONE;
+    int code = mr_encoder_recode(c->encoder, in->in.bytes, in->in.nbytes, &asked, &bytes, &nbytes, &report);
+    if (code != 0)
+        return fail_encoder(c, c->from, code);
+    if (!report.exact) { /* once more, with a word on all that is lost on the way */
+        snprintf(c->why, sizeof c->why, "%s", report.why);
+        return convert_pixels(c, in, &info);
+    }
+    int result = write_out(c, bytes, nbytes);
+    const recoding done = {name_of_out(c), info.form, c->encode.form, in->in.nbytes, nbytes};
+    if (result == EXIT_GOOD)
+        tell_direct(&done, &report);
+    return result;
 }
 
 /* What can be wrong before anything is read. */
@@ -315,6 +404,9 @@ static int run(const settings *s, char **names, size_t count)
     conversion c = {.s = s, .from = names[0], .to = names[1], .encode = s->encode};
     mr_hooks hooks = {.struct_size = sizeof hooks, .user = &c, .log = log_line};
     c.encode.form = form_of(s, c.to);
+    c.encode.preset = preset_of(s);
+    if (c.encode.threads == 0)
+        c.encode.threads = (uint32_t)mr_threads_default();
     int result = check(&c);
     if (result != EXIT_GOOD)
         return result;
@@ -343,6 +435,9 @@ const command command_convert = {
             "Decodes IN and writes it to OUT, in the form that OUT's name ends in or --form names. '-' is standard "
             "input or output. The ICC profile and the EXIF orientation are kept (with --orient the pixels are turned "
             "instead).",
+            "A JPEG becomes L3 without going through its pixels: what is decoded from it is bit for bit the same, and "
+            "so it becomes the very JPEG again, byte for byte. A line says whether that worked, or why not, and how "
+            "many bytes it took. A part, a reduced image or another shape is taken from the pixels.",
             "OUT is replaced if it is there, and only when all went well: it is written under a temporary name and "
             "renamed. What OUT's form cannot hold (alpha in JPEG, 16 bits in JPEG or WebP) is converted with a note; "
             "with --strict it is an error. An option that the form does not have is an error, too.",
@@ -353,6 +448,8 @@ const command command_convert = {
                                      {NULL, NULL}},
     .examples = (const example[]){{"millrace convert photo.png photo.jpg", "A JPEG of quality 90"},
                                   {"millrace convert --region=100,50,224x224 photo.jpg cut.png", "A part of it"},
+                                  {"millrace convert photo.jpg photo.l3", "To decode it several times as fast"},
+                                  {"millrace convert photo.l3 again.jpg", "The very JPEG, byte for byte"},
                                   {"millrace convert --reduce=4 --orient - - --form=webp < in.jpg > out.webp",
                                    "A quarter of the size, upright, through pipes"},
                                   {NULL, NULL}},

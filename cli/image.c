@@ -101,6 +101,19 @@ int opened_info(opened *o, mr_info *info)
     return result != 0 ? fail_decoder(o, result) : 0;
 }
 
+int opened_verify(opened *o)
+{
+    int result = mr_decoder_verify(o->decoder, o->in.bytes, o->in.nbytes);
+    return result != 0 ? fail_decoder(o, result) : 0;
+}
+
+int opened_tile(opened *o, uint32_t number, mr_tile *tile)
+{
+    *tile = (mr_tile){.struct_size = sizeof *tile};
+    int result = mr_decoder_tile(o->decoder, o->in.bytes, o->in.nbytes, number, tile);
+    return result != 0 ? fail_decoder(o, result) : 0;
+}
+
 int opened_decode(opened *o, const settings *s, mr_image *image)
 {
     int result = mr_decoder_decode(o->decoder, o->in.bytes, o->in.nbytes, &s->hints, image);
@@ -108,8 +121,9 @@ int opened_decode(opened *o, const settings *s, mr_image *image)
 }
 
 /*
- * All that info tells of JPEG, PNM and raw stands before the pixels, so a success with the first part is the answer.
- * PNG and WebP may hold EXIF or more frames further back: they are read whole, as is what does not know its size.
+ * All that info tells of JPEG, PNM, raw and L3 stands before the pixels, so a success with the first part is the
+ * answer. PNG and WebP may hold EXIF or more frames further back: they are read whole, as is what does not know its
+ * size.
  */
 static int read_info(opened *o, mr_info *info)
 {

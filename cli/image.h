@@ -25,6 +25,8 @@ void opened_fini(opened *o);
  */
 int opened_read(opened *o, const char *name);
 int opened_info(opened *o, mr_info *info);
+int opened_verify(opened *o);
+int opened_tile(opened *o, uint32_t number, mr_tile *tile);
 int opened_decode(opened *o, const settings *s, mr_image *image);
 
 /* What went wrong, in words of the command: the library names its own fields, who typed a line knows its options. */

@@ -3,12 +3,19 @@
 #include "listing.h"
 #include "text.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const option options_info[] = {
+    {.name = "tiles",
+     .letter = 't',
+     .kind = OPTION_FLAG,
+     .offset = offsetof(settings, tiles),
+     .help =
+         "Tell of every tile, where the form has tiles (l3): its number, place, bytes, kind, and whether it is whole"},
     LISTING_JSON,
     {.name = "no-limits",
      .letter = 0,
@@ -18,15 +25,86 @@ static const option options_info[] = {
     {0},
 };
 
+/* All tiles of a file, which listing_run frees. */
+static int look_at_tiles(opened *o, const char *name, finding *found)
+{
+    int result = opened_read(o, name);
+    if (result == 0)
+        result = opened_info(o, &found->info);
+    if (result != 0)
+        return result;
+    found->nbytes = o->in.nbytes;
+    found->tiles = calloc((size_t)found->info.tiles + 1, sizeof *found->tiles);
+    if (found->tiles == NULL)
+        return opened_fail(o, ENOMEM);
+    for (uint32_t i = 0; result == 0 && (i == 0 || i < found->info.tiles); i++) // the first also where there are none
+        result = opened_tile(o, i, &found->tiles[i]);
+    return result;
+}
+
+static uint32_t columns_of(const finding *found)
+{
+    uint32_t columns = 1;
+    while (columns < found->info.tiles && found->tiles[columns].rect.y == 0)
+        columns++;
+    return columns;
+}
+
 static int look(opened *o, const settings *s, const char *name, finding *found)
 {
-    (void)s;
+    if (s->tiles)
+        return look_at_tiles(o, name, found);
     int result = opened_read_info(o, name, &found->info);
     found->nbytes = o->in.file_nbytes;
     return result;
 }
 
-enum { COLUMNS = 11 };
+/* The tiles as a table of their own, under the file's name. */
+static bool put_tiles(void *to, const finding *found, const char *name)
+{
+    (void)to;
+    terminal t = terminal_of(stdout);
+    uint32_t columns = columns_of(found);
+    put_escaped(stdout, name);
+    printf(": %" PRIu32 " tiles, %" PRIu32 " in a row\n%s%8s  %6s  %6s  %22s  %12s  %8s  %-5s  %s%s\n",
+           found->info.tiles, columns, style_of(&t, STYLE_BOLD), "tile", "column", "row", "place", "at byte", "bytes",
+           "whole", "kind", style_of(&t, STYLE_NONE));
+    for (uint32_t i = 0; i < found->info.tiles && !ferror(stdout); i++) {
+        const mr_tile *tile = &found->tiles[i];
+        char place[64];
+        snprintf(place, sizeof place, "%" PRIu32 ",%" PRIu32 ",%" PRIu32 "x%" PRIu32, tile->rect.x, tile->rect.y,
+                 tile->rect.width, tile->rect.height);
+        printf("%8" PRIu32 "  %6" PRIu32 "  %6" PRIu32 "  %22s  %12" PRIu64 "  %8" PRIu64 "  %-5s  %s\n", i,
+               i % columns, i / columns, place, tile->offset, tile->nbytes, tile->intact ? "yes" : "NO", tile->kind);
+    }
+    return true;
+}
+
+static void put_json_tiles(json *j, const finding *found)
+{
+    uint32_t columns = columns_of(found);
+    json_open(j, "tile", '[');
+    for (uint32_t i = 0; i < found->info.tiles; i++) {
+        const mr_tile *tile = &found->tiles[i];
+        json_line(j);
+        json_open(j, NULL, '{');
+        json_number(j, "number", i);
+        json_number(j, "column", i % columns);
+        json_number(j, "row", i / columns);
+        json_number(j, "x", tile->rect.x);
+        json_number(j, "y", tile->rect.y);
+        json_number(j, "width", tile->rect.width);
+        json_number(j, "height", tile->rect.height);
+        json_number(j, "at", tile->offset);
+        json_number(j, "bytes", tile->nbytes);
+        json_text(j, "kind", tile->kind);
+        json_bool(j, "whole", tile->intact);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+enum { COLUMNS = 14, L3_FIRST = 9, L3_LAST = 11 };
 
 /* The table is printed when all its rows are there, each column as wide as it has to be. */
 typedef struct row {
@@ -39,9 +117,16 @@ typedef struct table {
     size_t count, capacity;
 } table;
 
-static const row head = {{"form", "size", "ch", "bits", "color", "chroma", "prog", "orient", "icc", "frames", "bytes"},
+/* Those that only L3 has are left out where there is none. */
+static const row head = {{"form", "size", "ch", "bits", "color", "chroma", "prog", "orient", "icc", "mode", "tiles",
+                          "origin", "frames", "bytes"},
                          "name"};
-static const char numeric[COLUMNS] = {0, 1, 1, 1, 0, 0, 0, 1, 0, 1, 1}; /* to the right */
+static const char numeric[COLUMNS] = {0, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1, 0, 1, 1}; /* to the right */
+
+static const char *mode_of(const mr_info *i)
+{
+    return i->form != MR_FORM_L3 ? "-" : i->lossless ? "pixel" : "dct";
+}
 
 static void set_cells(row *r, const mr_info *i, uint64_t nbytes)
 {
@@ -51,9 +136,12 @@ static void set_cells(row *r, const mr_info *i, uint64_t nbytes)
         [5] = i->subsampling == MR_SUBSAMPLING_NONE ? "-" : mr_subsampling_name(i->subsampling),
         [6] = i->progressive ? "yes" : "-",
         [8] = i->has_icc ? "yes" : "-",
+        [9] = mode_of(i),
+        [10] = i->tiles == 0 ? "-" : NULL,
+        [11] = i->has_origin ? "yes" : "-",
     };
     const uint64_t numbers[COLUMNS] = {
-        [2] = i->channels, [3] = i->depth, [7] = i->orientation, [9] = i->frames, [10] = nbytes};
+        [2] = i->channels, [3] = i->depth, [7] = i->orientation, [10] = i->tiles, [12] = i->frames, [13] = nbytes};
     for (size_t c = 0; c < COLUMNS; c++)
         if (words[c] != NULL)
             snprintf(r->cell[c], sizeof r->cell[c], "%s", words[c]);
@@ -82,7 +170,8 @@ static bool add_row(void *to, const finding *found, const char *name)
 static void put_row(const row *r, const int width[COLUMNS])
 {
     for (size_t c = 0; c < COLUMNS; c++)
-        printf("%*s  ", numeric[c] ? width[c] : -width[c], r->cell[c]);
+        if (width[c] != 0)
+            printf("%*s  ", numeric[c] ? width[c] : -width[c], r->cell[c]);
     put_escaped(stdout, r->name);
 }
 
@@ -90,11 +179,16 @@ static void put_table(const table *t)
 {
     terminal to = terminal_of(stdout);
     int width[COLUMNS];
+    bool has_l3 = false;
+    for (size_t i = 0; i < t->count; i++)
+        has_l3 = has_l3 || strcmp(t->rows[i].cell[L3_FIRST], "-") != 0;
     for (size_t c = 0; c < COLUMNS; c++) {
         width[c] = (int)strlen(head.cell[c]);
         for (size_t i = 0; i < t->count; i++)
             width[c] = (int)strlen(t->rows[i].cell[c]) > width[c] ? (int)strlen(t->rows[i].cell[c]) : width[c];
     }
+    for (size_t c = L3_FIRST; c <= L3_LAST && !has_l3; c++)
+        width[c] = 0;
     fputs(style_of(&to, STYLE_BOLD), stdout);
     put_row(&head, width);
     printf("%s\n", style_of(&to, STYLE_NONE));
@@ -119,13 +213,21 @@ static void put_json(json *j, const finding *found)
     json_number(j, "orientation", i->orientation);
     json_bool(j, "icc", i->has_icc);
     json_number(j, "frames", i->frames);
+    if (i->form == MR_FORM_L3) {
+        json_text(j, "mode", mode_of(i));
+        json_number(j, "tiles", i->tiles);
+        json_bool(j, "origin", i->has_origin);
+        json_number(j, "extra_bytes", i->extra_nbytes);
+    }
     json_number(j, "bytes", found->nbytes);
+    if (found->tiles != NULL)
+        put_json_tiles(j, found);
 }
 
 static int run(const settings *s, char **names, size_t count)
 {
     table t = {0};
-    const listing headers = {.look = look, .put_line = add_row, .put_json = put_json, .to = &t};
+    const listing headers = {.look = look, .put_line = s->tiles ? put_tiles : add_row, .put_json = put_json, .to = &t};
     int result = listing_run(&headers, s, names, count);
     if (t.count != 0)
         put_table(&t);
@@ -141,7 +243,10 @@ const command command_info = {
         (const char *const[]){
             "Prints a table with a line for each file: its form, its size as stored, the channels and bits a decode "
             "gives, how the colors are stored, chroma subsampling, whether it is progressive or interlaced, its EXIF "
-            "orientation, whether it has an ICC profile, its frames and its bytes. No pixels are decoded.",
+            "orientation, whether it has an ICC profile, its frames and its bytes. No pixels are decoded. Of L3 also "
+            "its "
+            "mode, the number of its tiles, and whether it has an origin: then the very JPEG it was made from can be "
+            "written again.",
             "The form is found by content, never by the name. In JSON a name that is not UTF-8 has U+FFFD for each bad "
             "byte, and its bytes as \"name_hex\" beside it.",
             NULL},
@@ -149,6 +254,7 @@ const command command_info = {
     .examples =
         (const example[]){{"millrace info photo.jpg scan.png", "A line for each of two files"},
                           {"millrace info --json *.jpg | jq '.[] | select(.progressive)'", "The progressive ones"},
+                          {"millrace info --tiles photo.l3", "Where each tile is, and whether it is whole"},
                           {NULL, NULL}},
     .operand_min = 1,
     .operand_max = SIZE_MAX,

@@ -3,6 +3,7 @@
 #include "text.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 static void put_object(const listing *l, json *j, const char *name, const opened *o, const finding *found)
 {
@@ -36,6 +37,7 @@ int listing_run(const listing *l, const settings *s, char **names, size_t count)
             complain(names[i], "%s", o.error);
             result = EXIT_BAD_INPUT;
         }
+        free(found.tiles);
     }
     if (s->json)
         fputs("\n]\n", stdout);

@@ -12,6 +12,7 @@ typedef struct finding {
     mr_info info;
     uint64_t nbytes;
     uint64_t hash;
+    mr_tile *tiles; /* info.tiles of them, on the heap; NULL: not asked for */
 } finding;
 
 typedef struct listing {

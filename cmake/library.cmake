@@ -2,7 +2,7 @@
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 # What the library is linked with, by pkg-config names. millrace.pc and the CMake package repeat this list from here.
-set(millrace_requires libjpeg libwebp libwebpmux libdeflate zlib)
+set(millrace_requires libjpeg libwebp libwebpmux libdeflate zlib liblz4)
 pkg_check_modules(MILLRACE_REQUIRES REQUIRED IMPORTED_TARGET ${millrace_requires})
 # The same one by one, for tests and benchmarks that want only one of them.
 pkg_check_modules(JPEG REQUIRED IMPORTED_TARGET libjpeg)
@@ -11,6 +11,10 @@ pkg_check_modules(DEFLATE REQUIRED IMPORTED_TARGET libdeflate)
 pkg_check_modules(XXHASH REQUIRED libxxhash) # header only
 
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c)
+
+# Plain loops that are written for the compiler to make vectors of.
+file(GLOB loops CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/codec/l3/pixel_forward*.c ${PROJECT_SOURCE_DIR}/src/codec/l3/pixel_tile.c)
+set_source_files_properties(${loops} PROPERTIES COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-O3>")
 
 add_library(millrace_objects OBJECT ${sources})
 target_include_directories(millrace_objects PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src)

@@ -22,6 +22,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t nbytes, size_t max_nbytes,
     bool plain = seed % 16 == 0;
     if (!plain && fuzz_is_png(bytes, nbytes))
         return fuzz_mutate_png(bytes, nbytes, max_nbytes, seed);
+    if (!plain && fuzz_is_l3(bytes, nbytes))
+        return fuzz_mutate_l3(bytes, nbytes, max_nbytes, seed);
     nbytes = LLVMFuzzerMutate(bytes, nbytes, max_nbytes);
     if (!plain)
         mend_raw(bytes, nbytes);

@@ -42,6 +42,25 @@ static void fill(uint8_t *row, uint32_t nbytes, uint32_t channels, uint32_t y)
         row[i] = sample(i / channels, y, i % channels);
 }
 
+/* What a JPEG becomes in L3, with its origin and without. */
+static void save_l3(const char *name, const void *bytes, size_t nbytes)
+{
+    mr_encoder *encoder;
+    if (mr_encoder_new(NULL, &encoder) != 0)
+        exit(1);
+    for (int without = 0; without < 2; without++) {
+        const mr_encode_options options = {
+            .struct_size = sizeof options, .form = MR_FORM_L3, .without_origin = without != 0};
+        char l3_name[160];
+        const void *out;
+        size_t out_nbytes;
+        snprintf(l3_name, sizeof l3_name, "l3-%s-%s.l3", without ? "bare" : "origin", name);
+        if (mr_encoder_recode(encoder, bytes, nbytes, &options, &out, &out_nbytes, NULL) == 0)
+            save(l3_name, out, out_nbytes);
+    }
+    mr_encoder_free(encoder);
+}
+
 typedef struct jpeg_kind {
     J_COLOR_SPACE in;
     J_COLOR_SPACE stored;
@@ -90,6 +109,7 @@ static void save_jpeg(const jpeg_kind *kind, uint32_t width, uint32_t height)
              kind->progressive ? "progressive" : "baseline", kind->arithmetic ? "-arithmetic" : "", kind->restart,
              kind->quality, width, height);
     save(name, out, nbytes);
+    save_l3(name, out, nbytes);
     free(out);
 }
 
@@ -231,6 +251,65 @@ static void save_own(void)
     mr_encoder_free(encoder);
 }
 
+/* Pixels that make every kind of tile, and images of several tiles. */
+static uint32_t kind_of_pixel(int kind, uint32_t x, uint32_t y, uint32_t c)
+{
+    switch (kind) {
+    case 0:
+        return 77; /* constant */
+    case 1:
+        return (x / 6 + y / 9) % 3 * 100; /* a mask */
+    case 2:
+        return (sample(x, y, c) / 5) * 5; /* a histogram with holes */
+    case 3:
+        return 2 * x + y; /* a slope */
+    case 4:
+        return (x * 2654435761u ^ y * 2246822519u ^ c * 3266489917u) >> 13; /* noise */
+    default:
+        return sample(x, y, 0) + 3 * c;
+    }
+}
+
+/* 40 shapes: five sizes, the largest of several tiles, by depth and channels. */
+static mr_image paint(uint8_t *pixels, int kind, uint32_t shape)
+{
+    static const uint32_t sizes[][2] = {{1, 1}, {7, 3}, {33, 31}, {160, 9}, {150, 140}};
+    mr_image image = {.width = sizes[shape / 8][0], .height = sizes[shape / 8][1], .channels = 1 + shape % 4};
+    image.depth = shape / 4 % 2 == 0 ? 8 : 16;
+    image.stride = (ptrdiff_t)mr_image_row_nbytes(&image);
+    image.pixels = pixels;
+    uint32_t wide = image.depth / 8, step = image.channels * wide;
+    for (uint32_t y = 0; y < image.height; y++)
+        for (uint32_t i = 0; i < image.width * step; i++) {
+            uint32_t value = kind_of_pixel(kind, i / step, y, i % step / wide);
+            *pixels++ = (uint8_t)(value >> (wide == 2 && i % 2 == 1 ? 8 : 0));
+        }
+    return image;
+}
+
+static void save_l3s(void)
+{
+    uint8_t *pixels = malloc((size_t)150 * 140 * 8);
+    mr_encoder *encoder;
+    if (pixels == NULL || mr_encoder_new(NULL, &encoder) != 0)
+        exit(1);
+    for (uint32_t i = 0; i < 6 * 40 * 3; i++) {
+        int kind = (int)(i / 120), preset = (int)(i % 3);
+        mr_image image = paint(pixels, kind, i / 3 % 40);
+        const mr_encode_options options = {
+            .struct_size = sizeof options, .form = MR_FORM_L3, .preset = (mr_l3_preset)preset};
+        char name[96];
+        const void *out;
+        size_t out_nbytes;
+        snprintf(name, sizeof name, "l3-pixel-%d-%ux%u-%u-%u-%d.l3", kind, image.width, image.height, image.channels,
+                 image.depth, preset);
+        if (mr_encoder_encode(encoder, &image, &options, &out, &out_nbytes) == 0)
+            save(name, out, out_nbytes);
+    }
+    mr_encoder_free(encoder);
+    free(pixels);
+}
+
 static void save_pnms(void)
 {
     static const char *const texts[] = {
@@ -256,12 +335,15 @@ static void save_pnms(void)
 /* Choices for picture.c, all forms and shapes, and some pixels. */
 static void save_roundtrips(void)
 {
-    for (int i = 0; i < 80; i++) {
+    for (int i = 0; i < 104; i++) {
         uint8_t bytes[200];
         char name[32];
         for (size_t k = 0; k < sizeof bytes; k++)
             bytes[k] = sample((uint32_t)k, (uint32_t)i, (uint32_t)k % 3);
-        memcpy(bytes, (uint8_t[]){(uint8_t)i, 80, 3, (uint8_t)(i / 5), 6, 1, 11, 7, (uint8_t)(i / 5), 0, 0, 9}, 12);
+        memcpy(bytes,
+               (uint8_t[]){(uint8_t)(i < 80 ? i : 120 + i), 80, 3, (uint8_t)(i / 5), 6, 1, 11, 7, (uint8_t)(i / 5), 0,
+                           0, 9},
+               12);
         snprintf(name, sizeof name, "roundtrip-%d", i);
         save(name, bytes, sizeof bytes);
     }
@@ -278,6 +360,7 @@ int main(int argc, char **argv)
     save_pngs();
     save_pnms();
     save_own();
+    save_l3s();
     save_roundtrips();
     printf("%d seeds in %s\n", written, folder);
     return 0;

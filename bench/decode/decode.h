@@ -3,9 +3,8 @@
 #ifndef BENCH_DECODE_H
 #define BENCH_DECODE_H
 
+#include "common.h"
 #include "peer.h"
-
-#include <stdio.h>
 
 typedef struct options {
     unsigned rounds;
@@ -15,31 +14,7 @@ typedef struct options {
     bool json;
 } options;
 
-/* One stored image, with the shape of its whole decode. */
-typedef struct item {
-    char *path;
-    uint8_t *bytes;
-    size_t nbytes;
-    mr_form form;
-    mr_image shape;
-    bool left_out;
-} item;
-
-typedef struct item_set {
-    item *items;
-    size_t count;
-    size_t unreadable; /* files that are no image, or a broken one */
-} item_set;
-
-/* Reads every image of a file or folder, in the order of names. Exits when there is no memory. */
-void set_add(item_set *set, mr_decoder *decoder, const char *path);
-void set_free(item_set *set);
-
-/* The part of a width x height image for this image and round: a pure function. */
-mr_rect region_draw(uint64_t seed, uint64_t image, uint64_t round, uint32_t width, uint32_t height);
-
 /* Who takes part in a race over one form: Millrace first, then the peers, memcpy last. */
-#define ROUNDS_MAX 99
 #define RACERS_MAX 6
 typedef enum racer_kind { RACER_MILLRACE, RACER_WHOLE, RACER_CROP, RACER_OWN_REGION, RACER_MEMCPY } racer_kind;
 typedef struct bench_racer {

@@ -15,17 +15,6 @@ static void usage(FILE *file)
                   "  --json        a JSON object instead of a table\n");
 }
 
-static unsigned long long number(const char *text, unsigned long long least, unsigned long long most)
-{
-    char *end;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end != 0 || value < least || value > most) {
-        fprintf(stderr, "decode: %s is not a number from %llu to %llu\n", text, least, most);
-        exit(2);
-    }
-    return value;
-}
-
 /* Returns the first argument that is no option. */
 static int parse(options *o, int argc, char **argv)
 {
@@ -41,13 +30,13 @@ static int parse(options *o, int argc, char **argv)
             o->regions = true;
             i++;
         } else if (strcmp(name, "--rounds") == 0) {
-            o->rounds = (unsigned)number(value, 1, ROUNDS_MAX);
+            o->rounds = (unsigned)number_from_text(value, 1, ROUNDS_MAX);
             i++;
         } else if (strcmp(name, "--images") == 0) {
-            o->images = (size_t)number(value, 1, SIZE_MAX);
+            o->images = (size_t)number_from_text(value, 1, SIZE_MAX);
             i++;
         } else if (strcmp(name, "--seed") == 0) {
-            o->seed = number(value, 0, UINT64_MAX);
+            o->seed = number_from_text(value, 0, UINT64_MAX);
             i++;
         } else {
             usage(stderr);

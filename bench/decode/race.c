@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Where the racers write: the result, and the whole image for those who must decode it all first. */
 typedef struct desk {
@@ -16,23 +15,6 @@ typedef struct desk {
     uint8_t *out;
     uint8_t *whole;
 } desk;
-
-static double now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static mr_image with_pixels(const mr_image *shape, mr_rect part, uint8_t *pixels)
-{
-    mr_image image = *shape;
-    image.width = part.width;
-    image.height = part.height;
-    image.stride = (ptrdiff_t)mr_image_row_nbytes(&image);
-    image.pixels = pixels;
-    return image;
-}
 
 static mr_rect all_of(const item *it)
 {
@@ -47,7 +29,7 @@ static bool decode_ours(const desk *d, const item *it, mr_rect part, const mr_im
 
 static bool run_racer(const bench_racer *r, const desk *d, const item *it, mr_rect part, const mr_image *to)
 {
-    mr_image whole = with_pixels(&it->shape, all_of(it), d->whole), view;
+    mr_image whole = part_image(&it->shape, all_of(it), d->whole), view;
     switch (r->kind) {
     case RACER_MILLRACE:
         return decode_ours(d, it, part, to);
@@ -74,7 +56,7 @@ static mr_rect part_of(const item_set *set, size_t i, unsigned round, const opti
 /* Every racer decodes it, and those who claim the same pixels give the same. */
 static void verify(bench_race *race, item *it, const desk *d, mr_rect part)
 {
-    mr_image to = with_pixels(&it->shape, part, d->out);
+    mr_image to = part_image(&it->shape, part, d->out);
     uint64_t ours = 0;
     it->left_out = true;
     for (size_t r = 0; r < race->racer_count; r++) {
@@ -98,12 +80,12 @@ static void verify(bench_race *race, item *it, const desk *d, mr_rect part)
 
 static void time_image(bench_race *race, const item *it, const desk *d, mr_rect part, unsigned round, size_t turn)
 {
-    mr_image to = with_pixels(&it->shape, part, d->out);
+    mr_image to = part_image(&it->shape, part, d->out);
     for (size_t k = 0; k < race->racer_count; k++) {
         bench_racer *racer = &race->racer[(k + turn) % race->racer_count];
-        double start = now_ns();
+        double start = thread_ns();
         run_racer(racer, d, it, part, &to);
-        racer->ns[round] += now_ns() - start;
+        racer->ns[round] += thread_ns() - start;
     }
     race->pixel_nbytes[round] += (double)mr_image_row_nbytes(&to) * to.height;
 }
@@ -183,19 +165,6 @@ void race_free(bench_race *race)
     for (size_t r = 0; r < race->racer_count; r++)
         free(race->racer[r].ns);
     free(race->pixel_nbytes);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Sorts. */
-static double median(double *values, size_t count)
-{
-    qsort(values, count, sizeof *values, by_value);
-    return count % 2 != 0 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
 /* The median over the rounds of numerator / denominator; a NULL numerator is the constant. */

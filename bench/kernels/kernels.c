@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 /* Every table. Adding one is its file and its line here. */
-static const kernel_table *const tables[] = {&kernels_png_unfilter};
+static const kernel_table *const tables[] = {&kernels_png_unfilter, &kernels_jpeg_pixels, &kernels_l3_pixel};
 
 /* As in MILLRACE_CPU, upward. */
-static const char *const levels[] = {"sse41", "avx2", "avx512", "neon"};
+static const char *const levels[] = {"sse41", "avx2-slowpdep", "avx2", "avx512", "neon"};
 
 enum { LEVELS = sizeof levels / sizeof *levels };
 
@@ -41,7 +41,7 @@ static void visit(const kernel *portable, kernel lists[LEVELS][KERNEL_LIST_MAX],
     kernel_function *before = portable->function;
     double base = timing ? kernel_time(portable) : 0;
     if (timing)
-        printf("%-24s %-8s %8.2f\n", portable->name, "c", base);
+        printf("%-24s %-14s %8.2f\n", portable->name, "c", base);
     for (size_t level = 0; level < LEVELS; level++) {
         const kernel *variant = &lists[level][index];
         if (variant->function == before || variant->function == portable->function)
@@ -50,7 +50,7 @@ static void visit(const kernel *portable, kernel lists[LEVELS][KERNEL_LIST_MAX],
         snprintf(running, sizeof running, "%s_%s", variant->name, levels[level]);
         if (timing) {
             double speed = kernel_time(variant);
-            printf("%-24s %-8s %8.2f %6.2fx\n", "", levels[level], speed, speed / base);
+            printf("%-24s %-14s %8.2f %6.2fx\n", "", levels[level], speed, speed / base);
             continue;
         }
         t->checked++;

@@ -13,7 +13,7 @@
 
 #include "cpu/cpu.h"
 
-enum { KERNEL_INPUTS = 5, KERNEL_OUTPUTS = 4, KERNEL_LIST_MAX = 64 };
+enum { KERNEL_INPUTS = 8, KERNEL_OUTPUTS = 8, KERNEL_LIST_MAX = 64 };
 
 /* Any kernel; cast back by its `call`. */
 typedef void kernel_function(void);
@@ -22,13 +22,19 @@ typedef void kernel_function(void);
 typedef void kernel_call(kernel_function *function, uint8_t *const out[KERNEL_OUTPUTS],
                          const uint8_t *const in[KERNEL_INPUTS], size_t nbytes);
 
+/* Brings noise into the values that the kernel takes as input number `input`. */
+typedef void kernel_prepare(uint8_t *bytes, size_t input, size_t nbytes);
+
 typedef struct kernel {
     char name[32]; /* without its instruction set */
     kernel_function *function;
     kernel_call *call;
-    size_t unit; /* nbytes is a multiple of this */
+    kernel_prepare *prepare; /* NULL: it takes any */
+    size_t unit;             /* nbytes is a multiple of this */
     size_t inputs;
     size_t outputs;
+    size_t in_slack;  /* bytes around each input that may be read; it then starts at a multiple of 32 */
+    size_t out_slack; /* likewise of outputs, and written at will */
 } kernel;
 
 typedef struct kernel_table {
@@ -38,6 +44,8 @@ typedef struct kernel_table {
 } kernel_table;
 
 extern const kernel_table kernels_png_unfilter;
+extern const kernel_table kernels_jpeg_pixels;
+extern const kernel_table kernels_l3_pixel;
 
 /* One kernel beside the portable one. False, with a word on stderr, when they differ. */
 bool kernel_check(const kernel *portable, const kernel *variant, const char *isa, uint64_t seed);

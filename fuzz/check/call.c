@@ -146,6 +146,25 @@ fuzz_outcome fuzz_encode(mr_encoder *encoder, const fuzz_picture *picture, const
     return outcome;
 }
 
+fuzz_outcome fuzz_recode(mr_encoder *encoder, const uint8_t *bytes, size_t nbytes, const mr_encode_options *options,
+                         const void **out, size_t *out_nbytes, mr_recode_report *report)
+{
+    const void *made = &untouched;
+    size_t made_nbytes = 7777;
+    *report = (mr_recode_report){.struct_size = sizeof *report};
+    fuzz_outcome outcome = {.result = mr_encoder_recode(encoder, bytes, nbytes, options, &made, &made_nbytes, report)};
+    take_detail(&outcome, "mr_encoder_recode", mr_encoder_detail(encoder));
+    if (outcome.result == 0) {
+        FUZZ_REQUIRE(made != NULL && made_nbytes != 0, "mr_encoder_recode made nothing");
+        FUZZ_REQUIRE(report->why != NULL, "a report without a reason");
+        *out = made;
+        *out_nbytes = made_nbytes;
+    } else {
+        FUZZ_REQUIRE(made == &untouched && made_nbytes == 7777, "mr_encoder_recode failed but wrote its result");
+    }
+    return outcome;
+}
+
 bool fuzz_same_shape(const mr_image *a, const mr_image *b)
 {
     return a->width == b->width && a->height == b->height && a->channels == b->channels && a->depth == b->depth;

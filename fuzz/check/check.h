@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What must hold for any bytes, checked through the public headers alone. The fuzz targets call these checks, and so
- * does tests/replay, which needs no fuzzer. A check that fails says so on stderr and aborts: to a fuzzer that is a
- * find.
+ * What must hold for any bytes, checked through the public headers alone (but for coefficients.c). The fuzz targets
+ * call these checks, and so does tests/replay, which needs no fuzzer. A check that fails says so on stderr and aborts:
+ * to a fuzzer that is a find.
  */
 #ifndef FUZZ_CHECK_H
 #define FUZZ_CHECK_H
@@ -48,12 +48,20 @@ fuzz_setting fuzz_setting_small(void);
 void fuzz_check_decode(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_info(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
+/* A JPEG's coefficients, read and written. */
+void fuzz_check_coefficients(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+
 /* An image is made of the bytes, encoded, and decoded again. */
 void fuzz_check_roundtrip(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+
+/* A JPEG to L3, an L3 to JPEG or L3; others are left alone. And what is verified, tile by tile. */
+void fuzz_check_recode(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
 /* The same calls with one allocation failing, or all from one on. */
 void fuzz_check_decode_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_info_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+void fuzz_check_recode_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+void fuzz_check_coefficients_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_roundtrip_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
 /* Says what does not hold, and aborts. */
@@ -80,6 +88,8 @@ uint32_t fuzz_draw_below(fuzz_draw *draw, uint32_t n); /* 0 to n - 1 */
 
 /* Every hint but the region; half of the time the defaults. */
 mr_decode_hints fuzz_draw_hints(fuzz_draw *draw);
+/* What a stored image of this form is to become. */
+mr_encode_options fuzz_draw_recoding(fuzz_draw *draw, mr_form from);
 mr_rect fuzz_draw_region(fuzz_draw *draw, uint32_t width, uint32_t height);
 
 /* An image for a round trip and how to encode it. */
@@ -109,6 +119,8 @@ fuzz_outcome fuzz_decode(mr_decoder *decoder, const uint8_t *bytes, size_t nbyte
 fuzz_outcome fuzz_shape(mr_decoder *decoder, const uint8_t *bytes, size_t nbytes, const mr_decode_hints *hints);
 fuzz_outcome fuzz_info(mr_decoder *decoder, const uint8_t *bytes, size_t nbytes, mr_info *info);
 fuzz_outcome fuzz_icc(mr_decoder *decoder, const uint8_t *bytes, size_t nbytes, const void **icc, size_t *icc_nbytes);
+fuzz_outcome fuzz_recode(mr_encoder *encoder, const uint8_t *bytes, size_t nbytes, const mr_encode_options *options,
+                         const void **out, size_t *out_nbytes, mr_recode_report *report);
 fuzz_outcome fuzz_encode(mr_encoder *encoder, const fuzz_picture *picture, const void **out, size_t *out_nbytes);
 
 bool fuzz_same_shape(const mr_image *a, const mr_image *b);

@@ -20,6 +20,7 @@ typedef struct scene {
     size_t nbytes;
     mr_decode_hints hints;
     fuzz_picture picture;
+    mr_encode_options options;
     fuzz_outcome (*act)(const struct scene *scene, void *handle, fuzz_heap *heap);
     void *(*open)(const struct scene *scene, fuzz_heap *heap);
     void (*close)(void *handle);
@@ -101,6 +102,18 @@ static fuzz_outcome act_encode(const scene *s, void *handle, fuzz_heap *heap)
     fuzz_outcome outcome = fuzz_encode(handle, &s->picture, &out, &out_nbytes);
     if (outcome.result == 0)
         outcome.hash = makes_do(s) ? hash_pixels(s, out, out_nbytes, heap) : hash_bytes(out, out_nbytes);
+    return outcome;
+}
+
+static fuzz_outcome act_recode(const scene *s, void *handle, fuzz_heap *heap)
+{
+    (void)heap;
+    const void *out;
+    size_t out_nbytes;
+    mr_recode_report report;
+    fuzz_outcome outcome = fuzz_recode(handle, s->bytes, s->nbytes, &s->options, &out, &out_nbytes, &report);
+    if (outcome.result == 0)
+        outcome.hash = hash_bytes(out, out_nbytes);
     return outcome;
 }
 
@@ -222,6 +235,19 @@ void fuzz_check_info_failing(const fuzz_setting *setting, mr_form form, const ui
     s.open = open_decoder;
     s.close = close_decoder;
     check_scene(&s, fuzz_draw_init(setting, bytes, nbytes));
+}
+
+void fuzz_check_recode_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes)
+{
+    mr_form from = mr_form_probe(bytes, nbytes);
+    if ((form != MR_FORM_NONE && from != form) || (from != MR_FORM_JPEG && from != MR_FORM_L3))
+        return;
+    fuzz_draw draw = fuzz_draw_init(setting, bytes, nbytes);
+    scene s = {.setting = setting, .bytes = bytes, .nbytes = nbytes, .options = fuzz_draw_recoding(&draw, from)};
+    s.act = act_recode;
+    s.open = open_encoder;
+    s.close = close_encoder;
+    check_scene(&s, draw);
 }
 
 void fuzz_check_roundtrip_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes)

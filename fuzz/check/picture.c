@@ -19,13 +19,14 @@ static uint32_t size_from(uint8_t byte)
 static mr_encode_options options_from(const uint8_t *choice)
 {
     return (mr_encode_options){.struct_size = sizeof(mr_encode_options),
-                               .form = forms[choice[0] % 5],
+                               .form = choice[0] < 200 ? forms[choice[0] % 5] : MR_FORM_L3,
                                .quality = choice[1] % 101,
                                .subsampling = (mr_subsampling)(choice[2] % (MR_SUBSAMPLING_OTHER + 1)),
                                .progressive = (choice[3] & 1) != 0,
                                .lossless = (choice[3] & 2) != 0,
                                .effort = choice[4] % 10,
-                               .orientation = choice[5] % 9};
+                               .orientation = choice[5] % 9,
+                               .preset = (mr_l3_preset)((choice[3] >> 2) % 3)};
 }
 
 /* Rows with gaps, rows from below: what a caller may hand over. */

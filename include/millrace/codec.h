@@ -49,11 +49,12 @@ typedef struct mr_info {
     mr_subsampling subsampling;
     uint32_t orientation; /* EXIF (not XMP), 1 to 8; 1 when there is none or it is broken */
     bool progressive;     /* a progressive JPEG, an interlaced PNG */
-    bool lossless;        /* PNG, PNM, raw, lossless WebP */
+    bool lossless;        /* PNG, PNM, raw, lossless WebP, L3 in pixel mode */
     bool has_icc;
-    uint32_t frames; /* 1; more in an animation, of which the first is decoded */
-    uint32_t tiles;  /* of L3; 0 where a form has none */
-    bool has_origin; /* of L3 made from a JPEG: the very JPEG can be written again */
+    uint32_t frames;       /* 1; more in an animation, of which the first is decoded */
+    uint32_t tiles;        /* of L3; 0 where a form has none */
+    bool has_origin;       /* of L3 made from a JPEG: the very JPEG can be written again */
+    uint64_t extra_nbytes; /* of L3: what stands beside the image, an ICC profile and the origin */
 } mr_info;
 
 /* One tile of an image that is stored in tiles. */

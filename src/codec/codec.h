@@ -103,12 +103,14 @@ typedef struct mr__codec {
     /* Of forms with tiles, else NULL. */
     int (*tile)(mr__call *call, uint32_t number, mr_tile *tile);
 
-    /* Checks everything; NULL: a decode of the whole does. */
+    /* Checks what a decode of the whole does not look at; NULL: there is nothing. */
     int (*verify)(mr__call *call);
 
     /*
-     * From call->bytes, which are of another form, to this one without pixels. NULL: never. MR_EUNSUPPORTED with detail
-     * when this image cannot be: the caller then goes through pixels and reports the detail as the reason.
+     * From call->bytes to options->form, one of the two being this form, without pixels. NULL: never. The codec of the
+     * new form is asked, or if it has no such slot that of the old one. Of the options, zeros are what was not asked
+     * for: orientation 0 and icc NULL mean the source's. MR_EUNSUPPORTED with detail when this image cannot be: the
+     * caller then goes through pixels and reports the detail as the reason.
      */
     int (*recode)(mr__call *call, mr_form from, const mr_encode_options *options, mr__buffer *out, size_t *out_nbytes,
                   mr_recode_report *report);

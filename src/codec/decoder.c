@@ -5,8 +5,6 @@
 
 #include "base/size.h"
 
-#include <stdio.h>
-
 struct mr_decoder {
     mr__handle handle;
     uint32_t warnings;
@@ -66,22 +64,6 @@ static int refuse_null(mr_decoder *d, const char *name)
     return mr__fail(&d->handle.detail, MR_EARGUMENT, "%s is NULL", name);
 }
 
-/* What the plan counts on, whatever a codec does. */
-static bool is_possible(const mr_info *info)
-{
-    return info->width >= 1 && info->height >= 1 && info->channels >= 1 && info->channels <= 4 &&
-           (info->depth == 8 || info->depth == 16) && info->orientation >= 1 && info->orientation <= 8;
-}
-
-/* Whoever gave us this will know it by its first bytes. */
-static int refuse_unknown(mr__call *call)
-{
-    char text[8 * 3 + 1] = "";
-    for (size_t i = 0; i < 8 && i < call->nbytes; i++)
-        snprintf(text + 3 * i, 4, " %02x", call->bytes[i]);
-    return mr__call_fail(call, MR_EFORMAT, "not an image in a known format: it begins with%s", text);
-}
-
 /* One call on stored bytes: what is asked, and what has been found out so far. */
 typedef struct job {
     const void *bytes;
@@ -93,30 +75,13 @@ typedef struct job {
     mr__plan plan;
     mr_image image;      /* the result, or where it is to go */
     size_t found_nbytes; /* of a profile */
+    uint32_t number;     /* of a tile */
+    mr_tile tile;
 } job;
 
-/* What every call on stored bytes begins with: find the codec, get its state ready, parse the header. */
 static int begin(mr_decoder *d, mr__call *call, job *j)
 {
-    if (call->bytes == NULL && call->nbytes != 0)
-        return mr__call_fail(call, MR_EARGUMENT, "bytes is NULL");
-    if (call->nbytes == 0)
-        return mr__call_fail(call, MR_EFORMAT, "no data: 0 bytes");
-    if (call->nbytes > call->limits->nbytes)
-        return mr__call_fail(call, MR_ELIMIT, "%zu bytes of data: more than %llu, the limit (limits.nbytes)",
-                             call->nbytes, (unsigned long long)call->limits->nbytes);
-    j->codec = mr__codec_probe(call->bytes, call->nbytes);
-    if (j->codec == NULL)
-        return refuse_unknown(call);
-    call->name = j->codec->name;
-    int result = mr__states_get(&d->handle.states, j->codec, call);
-    if (result != 0)
-        return result;
-    j->info = (mr_info){.struct_size = sizeof j->info, .form = j->codec->form, .orientation = 1, .frames = 1};
-    result = j->codec->info(call, &j->info);
-    if (result == 0 && !is_possible(&j->info))
-        result = mr__call_fail(call, MR_EINTERNAL, "the %s codec read a header that cannot be", call->name);
-    return result;
+    return mr__call_open(call, &d->handle.states, &j->codec, &j->info);
 }
 
 /* Header, limits and hints: all that comes before memory. */
@@ -268,6 +233,32 @@ static int read_icc(mr_decoder *d, mr__call *call, job *j)
     return result;
 }
 
+/* What a decode does not look at, then a decode, then the profile. */
+static int verify(mr_decoder *d, mr__call *call, job *j)
+{
+    int result = begin(d, call, j);
+    if (result == 0 && j->codec->verify != NULL)
+        result = j->codec->verify(call);
+    if (result == 0)
+        result = decode(d, call, j);
+    if (result == 0 && j->info.has_icc && j->codec->icc != NULL)
+        result = j->codec->icc(call, &d->icc, &j->found_nbytes);
+    return result;
+}
+
+static int read_tile(mr_decoder *d, mr__call *call, job *j)
+{
+    int result = begin(d, call, j);
+    if (result != 0)
+        return result;
+    if (j->codec->tile == NULL)
+        return mr__call_fail(call, MR_EUNSUPPORTED, "%s is not stored in tiles", call->name);
+    if (j->number >= j->info.tiles)
+        return mr__call_fail(call, MR_EARGUMENT, "tile %u: the image has %u, counted from 0", j->number, j->info.tiles);
+    j->tile = (mr_tile){.struct_size = sizeof j->tile};
+    return j->codec->tile(call, j->number, &j->tile);
+}
+
 int mr_decoder_shape(mr_decoder *d, const void *bytes, size_t nbytes, const mr_decode_hints *hints, mr_image *shape)
 {
     if (d == NULL || shape == NULL)
@@ -309,5 +300,24 @@ int mr_decoder_icc(mr_decoder *d, const void *bytes, size_t nbytes, const void *
         *out = j.found_nbytes != 0 ? d->icc.bytes : NULL;
         *out_nbytes = j.found_nbytes;
     }
+    return result;
+}
+
+int mr_decoder_verify(mr_decoder *d, const void *bytes, size_t nbytes)
+{
+    if (d == NULL)
+        return MR_EARGUMENT;
+    job j = {.bytes = bytes, .nbytes = nbytes};
+    return run_call(d, verify, &j);
+}
+
+int mr_decoder_tile(mr_decoder *d, const void *bytes, size_t nbytes, uint32_t number, mr_tile *tile)
+{
+    if (d == NULL || tile == NULL)
+        return refuse_null(d, "tile");
+    job j = {.bytes = bytes, .nbytes = nbytes, .number = number};
+    int result = run_call(d, read_tile, &j);
+    if (result == 0 && !mr__struct_give(tile, &j.tile, sizeof j.tile))
+        result = mr__fail(&d->handle.detail, MR_EARGUMENT, "tile: struct_size is not set");
     return result;
 }

@@ -29,6 +29,12 @@ void mr__handle_free(mr__handle *handle);
 mr__call mr__handle_call(mr__handle *handle, const void *bytes, size_t nbytes);
 
 /*
+ * What every call on stored bytes begins with: finds the codec, gets its state ready, parses the header. `info` needs
+ * no struct_size. The states are the handle's, or others that are for reading alone.
+ */
+int mr__call_open(mr__call *call, mr__states *states, const mr__codec **codec, mr_info *info);
+
+/*
  * Ends a call: what libraries took is off the meter. Returns true if the call failed only because of what was kept from
  * earlier images, so that it is worth trying again after a trim.
  */

@@ -5,7 +5,7 @@
 #include <strings.h>
 
 const mr__codec *const mr__codecs[] = {
-    &mr__codec_jpeg, &mr__codec_png, &mr__codec_webp, &mr__codec_raw, &mr__codec_pnm,
+    &mr__codec_jpeg, &mr__codec_png, &mr__codec_webp, &mr__codec_raw, &mr__codec_l3, &mr__codec_pnm,
 };
 const size_t mr__codec_count = sizeof mr__codecs / sizeof *mr__codecs;
 

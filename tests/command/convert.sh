@@ -74,7 +74,7 @@ refused() { # OPTION FORM FORMS
         [ ! -e asked.$2 ] || fail "$1 to $2 wrote a file"
     done
 }
-refused --lossless jpeg 'webp, png, pnm and raw'
+refused --lossless jpeg 'webp, png, pnm, raw and l3'
 for form in png pnm raw webp; do
     refused --progressive $form jpeg
     refused --subsampling=420 $form jpeg

@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "codec/codec.h"
+#include "l3_file.h"
 #include "png_reference.h"
 #include "test.h"
 #include "webp_file.h"
@@ -20,6 +21,7 @@ static const struct file_kind {
     {MR_FORM_PNG, 4, 16, 1, false, false}, {MR_FORM_PNG, 1, 8, 2, false, false},  {MR_FORM_WEBP, 3, 8, 5, false, false},
     {MR_FORM_WEBP, 4, 8, 8, false, false}, {MR_FORM_WEBP, 4, 8, 4, true, false},  {MR_FORM_PNM, 3, 8, 1, false, false},
     {MR_FORM_PNM, 2, 16, 1, false, false}, {MR_FORM_RAW, 1, 16, 6, false, false}, {MR_FORM_RAW, 4, 8, 5, false, false},
+    {MR_FORM_L3, 3, 8, 7, false, false},   {MR_FORM_L3, 4, 8, 2, false, false},   {MR_FORM_L3, 2, 16, 6, false, false},
 };
 
 static bool can_encode(mr_form form)
@@ -95,10 +97,21 @@ static void enlarge_webp(picture_file *file)
     mr__store_le16(file->bytes + 27, 59999);
 }
 
+/* Every tile of it has its place in the index, and a few bytes. */
+static picture_file make_huge_l3(void)
+{
+    l3_spec spec = l3_spec_pixel();
+    spec.width = spec.height = 100000;
+    spec.tile_width = spec.tile_height = 1024;
+    return l3_file_make(&spec);
+}
+
 picture_file form_file_huge(mr_form form)
 {
     if (!can_encode(form))
         return (picture_file){0};
+    if (form == MR_FORM_L3)
+        return make_huge_l3();
     if (form == MR_FORM_PNM)
         return picture_copy("P6 100000 100000 255\nabc", 24);
     mr_image image = picture_make(21, 13, 3, 8, 1);

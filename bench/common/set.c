@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "decode.h"
+#include "common.h"
 
 #include <fts.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-static void *need(void *memory)
+void *need(void *memory)
 {
     if (memory == NULL) {
-        fprintf(stderr, "decode: out of memory\n");
+        fprintf(stderr, "bench: out of memory\n");
         exit(2);
     }
     return memory;
@@ -62,7 +62,7 @@ void set_add(item_set *set, mr_decoder *decoder, const char *path)
         if (entry->fts_info == FTS_F)
             add_file(set, decoder, entry->fts_path);
         else if (entry->fts_info == FTS_NS || entry->fts_info == FTS_DNR)
-            fprintf(stderr, "decode: %s: %s\n", entry->fts_path, strerror(entry->fts_errno));
+            fprintf(stderr, "bench: %s: %s\n", entry->fts_path, strerror(entry->fts_errno));
     }
     if (walk != NULL)
         fts_close(walk);

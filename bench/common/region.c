@@ -4,7 +4,7 @@
  * middle. Every number is a hash of (seed, image, round, which), so that all racers see the same and a run can be
  * repeated.
  */
-#include "decode.h"
+#include "common.h"
 
 #include <math.h>
 

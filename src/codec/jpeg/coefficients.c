@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/jpeg/coefficients.h"
+
+#include "base/size.h"
+#include "codec/jpeg/scan_read.h"
+
+enum { BLOCK_NBYTES = 64 * sizeof(int16_t) };
+
+/* The blocks of a plane beyond its pixels: see mr__jpeg_coefficients_pad. */
+static void pad_plane(mr__jpeg_plane *p)
+{
+    for (uint32_t y = 0; y < p->padded_h; y++)
+        for (uint32_t x = y < p->blocks_h ? p->blocks_w : 0; x < p->padded_w; x++) {
+            int16_t *block = p->blocks + ((size_t)y * p->padded_w + x) * 64;
+            const int16_t *before = x % p->h != 0 ? block - 64 : block + ((ptrdiff_t)p->h - 1 - p->padded_w) * 64;
+            memset(block, 0, BLOCK_NBYTES);
+            block[0] = before[0];
+        }
+}
+
+void mr__jpeg_coefficients_pad(mr__jpeg_coefficients *coefficients)
+{
+    for (uint32_t i = 0; i < coefficients->components; i++)
+        pad_plane(&coefficients->plane[i]);
+}
+
+static int reserve_blocks(mr__call *call, mr__jpeg_coefficients *c, mr__buffer *buffer)
+{
+    size_t total = 0, nbytes[MR__JPEG_PLANE_MAX];
+    for (uint32_t i = 0; i < c->components; i++) {
+        const mr__jpeg_plane *p = &c->plane[i];
+        if (!mr__size_mul(p->padded_w, p->padded_h, &nbytes[i]) || !mr__size_mul(nbytes[i], BLOCK_NBYTES, &nbytes[i]) ||
+            !mr__size_add(total, nbytes[i], &total))
+            return mr__call_fail(call, MR_ELIMIT, "JPEG of %u x %u: its coefficients do not fit into memory", c->width,
+                                 c->height);
+    }
+    int result = mr__call_reserve(call, buffer, total);
+    if (result != 0)
+        return result;
+    uint8_t *next = buffer->bytes;
+    for (uint32_t i = 0; i < c->components; next += nbytes[i++])
+        c->plane[i].blocks = (int16_t *)(void *)next;
+    if (c->progressive)
+        memset(buffer->bytes, 0, total);
+    return 0;
+}
+
+/* All memory, once the frame is known. */
+static int reserve(mr__call *call, mr__jpeg_coefficients_work *work, mr__jpeg_coefficients *c)
+{
+    size_t tables_nbytes = 8 * sizeof(mr__huffman_reader), data_nbytes;
+    bool had_tables = work->tables.bytes != NULL;
+    if (!mr__size_add(call->nbytes, MR__BITS_SLACK, &data_nbytes))
+        return mr__call_no_memory(call);
+    int result = mr__call_reserve(call, &work->tables, tables_nbytes);
+    if (result == 0 && !had_tables)
+        memset(work->tables.bytes, 0, tables_nbytes);
+    if (result == 0)
+        result = mr__call_reserve(call, &work->data, data_nbytes);
+    return result == 0 ? reserve_blocks(call, c, &work->blocks) : result;
+}
+
+static mr__jpeg_color color_of(const mr_info *info)
+{
+    return info->color == MR_COLOR_GRAY ? MR__JPEG_GRAY : info->color == MR_COLOR_RGB ? MR__JPEG_RGB : MR__JPEG_YCBCR;
+}
+
+static int read_scans(mr__jpeg_walk *walk, mr__jpeg_coefficients_work *work)
+{
+    mr__huffman_reader(*tables)[4] = (void *)work->tables.bytes;
+    bool more = true;
+    while (more) {
+        int result = mr__jpeg_scan_read(walk, work->data.bytes, tables);
+        if (result == 0)
+            result = mr__jpeg_walk_next(walk, &more);
+        if (result != 0)
+            return result;
+    }
+    for (uint32_t i = 0; i < walk->frame->components; i++)
+        if (!walk->interleaved[i])
+            pad_plane(&walk->frame->plane[i]);
+    return 0;
+}
+
+int mr__jpeg_coefficients_read(mr__call *call, mr__jpeg_coefficients_work *work, mr__jpeg_coefficients *out)
+{
+    mr__jpeg_walk walk;
+    mr__jpeg_coefficients made;
+    mr_info info = {0};
+    bool more;
+    int result = mr__jpeg_walk_init(&walk, call, &made);
+    if (result == 0)
+        result = mr__jpeg_info(call, &info);
+    if (result == 0)
+        result = mr__jpeg_holds(call, &info);
+    if (result == 0)
+        result = mr__jpeg_walk_next(&walk, &more); // to a scan: the header has been read as far
+    if (result == 0)
+        result = reserve(call, work, &made);
+    if (result == 0)
+        result = read_scans(&walk, work);
+    if (result != 0)
+        return result;
+    made.color = color_of(&info);
+    *out = made;
+    return 0;
+}
+
+void mr__jpeg_coefficients_fini(mr__jpeg_coefficients_work *work, const mr_hooks *hooks)
+{
+    mr__buffer_fini(&work->blocks, hooks);
+    mr__buffer_fini(&work->data, hooks);
+    mr__buffer_fini(&work->tables, hooks);
+}

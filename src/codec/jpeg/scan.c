@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/jpeg/scan.h"
+
+#include "base/bytes.h"
+#include "base/size.h"
+
+#include <string.h>
+
+enum { DNL = 0xdc, DQT = 0xdb, DRI = 0xdd };
+
+static size_t offset_of(const mr__jpeg_walk *w, const uint8_t *p)
+{
+    return (size_t)(p - w->call->bytes);
+}
+
+static int fail_length(mr__jpeg_walk *w, const mr__jpeg_segment *s, const char *what)
+{
+    return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: the %s at byte %zu have the wrong length", what, s->at);
+}
+
+/* DQT: tables of 64 bytes or of 64 numbers of 16 bits. */
+static int read_quantisers(mr__jpeg_walk *w, const mr__jpeg_segment *s)
+{
+    const uint8_t *p = s->bytes, *end = p + s->nbytes;
+    while (p < end) {
+        uint32_t number = *p & 15, wide = *p >> 4;
+        if (number > 3 || wide > 1)
+            return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: quantiser table %02x at byte %zu", *p,
+                                 offset_of(w, p));
+        if ((size_t)(end - ++p) < 64 * (wide + 1))
+            return fail_length(w, s, "quantisers");
+        for (uint32_t i = 0; i < 64; i++, p += wide + 1)
+            w->quant[number][i] = wide ? mr__load_be16(p) : *p;
+        w->has_quant[number] = true;
+    }
+    return 0;
+}
+
+/* DHT. */
+static int read_huffman(mr__jpeg_walk *w, const mr__jpeg_segment *s)
+{
+    const uint8_t *p = s->bytes, *end = p + s->nbytes;
+    while (p < end) {
+        uint32_t number = *p & 15, table_class = *p >> 4 & 7;
+        bool stands_in = *p >= MR__JPEG_STANDS_IN;
+        if (number > 3 || table_class > 1 || (stands_in && !w->stand_ins))
+            return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: Huffman table %02x at byte %zu", *p,
+                                 offset_of(w, p));
+        if (w->stands_in[table_class][number])
+            return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: Huffman table %02x comes twice, at byte %zu", *p,
+                                 offset_of(w, p));
+        mr__huffman *table = &w->huffman[table_class][number];
+        w->stands_in[table_class][number] = stands_in;
+        if (stands_in) {
+            *table = (mr__huffman){.is_there = true};
+            p++;
+            continue;
+        }
+        size_t used = mr__huffman_parse(table, p + 1, (size_t)(end - p - 1));
+        if (used == 0)
+            return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: the Huffman table at byte %zu cannot be",
+                                 offset_of(w, p));
+        p += 1 + used;
+    }
+    return 0;
+}
+
+static int read_restart(mr__jpeg_walk *w, const mr__jpeg_segment *s)
+{
+    if (s->nbytes != 2)
+        return mr__call_fail(w->call, MR_ECORRUPT,
+                             "damaged JPEG: the restart interval at byte %zu has the wrong length", s->at);
+    w->restart = mr__load_be16(s->bytes);
+    return 0;
+}
+
+/* Blocks of each plane, with and without padding. */
+static void measure_planes(mr__jpeg_coefficients *f)
+{
+    f->hmax = f->vmax = 1;
+    for (uint32_t i = 0; i < f->components; i++) {
+        f->hmax = f->plane[i].h > f->hmax ? f->plane[i].h : f->hmax;
+        f->vmax = f->plane[i].v > f->vmax ? f->plane[i].v : f->vmax;
+    }
+    uint32_t mcu_w = 8u * f->hmax, mcu_h = 8u * f->vmax;
+    for (uint32_t i = 0; i < f->components; i++) {
+        mr__jpeg_plane *p = &f->plane[i];
+        p->blocks_w = mr__ceil_div(f->width * p->h, mcu_w);
+        p->blocks_h = mr__ceil_div(f->height * p->v, mcu_h);
+        p->padded_w = f->components == 1 ? p->blocks_w : mr__ceil_div(f->width, mcu_w) * p->h;
+        p->padded_h = f->components == 1 ? p->blocks_h : mr__ceil_div(f->height, mcu_h) * p->v;
+    }
+}
+
+/* SOF, of which mr__jpeg_header_read has checked all but this. */
+static int read_frame(mr__jpeg_walk *w, const mr__jpeg_segment *s)
+{
+    mr__jpeg_coefficients *f = w->frame;
+    if (f->components != 0)
+        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: a second frame header at byte %zu", s->at);
+    f->height = mr__load_be16(s->bytes + 1);
+    f->width = mr__load_be16(s->bytes + 3);
+    f->components = s->bytes[5];
+    f->progressive = s->marker == MR__JPEG_SOF2;
+    for (uint32_t i = 0; i < f->components; i++) {
+        const uint8_t *p = s->bytes + 6 + (size_t)3 * i;
+        f->plane[i] = (mr__jpeg_plane){.id = p[0], .h = p[1] >> 4, .v = p[1] & 15, .table = p[2]};
+        if (p[2] > 3)
+            return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: quantiser table %u at byte %zu", p[2],
+                                 offset_of(w, p + 2));
+        for (uint32_t k = 0; k < i; k++)
+            if (f->plane[k].id == p[0])
+                return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: two components are called %u, at byte %zu",
+                                     p[0], offset_of(w, p));
+    }
+    measure_planes(f);
+    return 0;
+}
+
+static int find_component(mr__jpeg_walk *w, const uint8_t *p, uint32_t i)
+{
+    mr__jpeg_scan *scan = &w->scan;
+    uint32_t c = 0;
+    while (c < w->frame->components && w->frame->plane[c].id != p[0])
+        c++;
+    bool twice = false;
+    for (uint32_t k = 0; k < i; k++)
+        twice |= scan->component[k] == c;
+    if (c == w->frame->components || twice)
+        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: no component %u for the scan, at byte %zu", p[0],
+                             offset_of(w, p));
+    scan->component[i] = (uint8_t)c;
+    scan->dc[i] = p[1] >> 4;
+    scan->ac[i] = p[1] & 15;
+    if (scan->dc[i] > 3 || scan->ac[i] > 3)
+        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: Huffman tables %02x at byte %zu", p[1],
+                             offset_of(w, p + 1));
+    return 0;
+}
+
+/* A table that a scan needs. Where a sequential image has none, it is the standard's, as in Motion JPEG. */
+static int need_table(mr__jpeg_walk *w, uint32_t table_class, uint32_t number)
+{
+    mr__huffman *table = &w->huffman[table_class][number];
+    if (!table->is_there && number < 2 && !w->frame->progressive)
+        mr__huffman_standard(table, table_class, number);
+    if (!table->is_there)
+        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: no Huffman table %u%u for the scan at byte %zu",
+                             table_class, number, w->scan.at);
+    for (uint32_t i = 0; table_class == 0 && i < table->count; i++)
+        if (table->symbols[i] > 15)
+            return mr__call_fail(w->call, MR_ECORRUPT,
+                                 "damaged JPEG: Huffman table 0%u, for the scan at byte %zu, is none for DC", number,
+                                 w->scan.at);
+    return 0;
+}
+
+static int need_tables(mr__jpeg_walk *w)
+{
+    mr__jpeg_scan *s = &w->scan;
+    int result = 0;
+    for (uint32_t i = 0; result == 0 && i < s->count; i++) {
+        if (s->first == 0 && s->high == 0)
+            result = need_table(w, 0, s->dc[i]);
+        if (result == 0 && s->last != 0)
+            result = need_table(w, 1, s->ac[i]);
+    }
+    return result;
+}
+
+/* The quantisers of a component are those in force at its first scan. */
+static int need_quantisers(mr__jpeg_walk *w, uint32_t component)
+{
+    uint32_t number = w->frame->plane[component].table;
+    if (!w->has_quant[number])
+        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: no quantiser table %u for the scan at byte %zu",
+                             number, w->scan.at);
+    for (uint32_t i = 0; i < w->frame->components; i++)
+        if (i != component && w->known[i][0] >= 0 && w->frame->plane[i].table == number &&
+            memcmp(w->frame->quant[number], w->quant[number], sizeof w->quant[number]) != 0)
+            return mr__call_fail(w->call, MR_EUNSUPPORTED,
+                                 "JPEG whose quantiser table %u changes between components, at byte %zu, is not "
+                                 "supported",
+                                 number, w->scan.at);
+    memcpy(w->frame->quant[number], w->quant[number], sizeof w->quant[number]);
+    return 0;
+}
+
+/* Whether the parameters of a progressive scan are possible at all. */
+static bool fits_progressive(const mr__jpeg_scan *s)
+{
+    bool is_dc = s->first == 0;
+    return (is_dc ? s->last == 0 : s->last >= s->first && s->last < 64 && s->count == 1) && s->low <= 13 &&
+           (s->high == 0 || s->high == s->low + 1);
+}
+
+/* Whether each coefficient was known down to the right bit; then notes what becomes known. */
+static bool add_known(mr__jpeg_walk *w, const mr__jpeg_scan *s)
+{
+    bool fits = true;
+    for (uint32_t i = 0; i < s->count; i++) {
+        int8_t *known = w->known[s->component[i]];
+        fits &= s->first == 0 || known[0] >= 0;
+        for (uint32_t k = s->first; k <= s->last; k++) {
+            fits &= known[k] == (s->high == 0 ? -1 : (int8_t)s->high);
+            known[k] = (int8_t)s->low;
+        }
+    }
+    return fits;
+}
+
+/* How many MCUs there are, of how many blocks. */
+static int measure_scan(mr__jpeg_walk *w)
+{
+    mr__jpeg_scan *s = &w->scan;
+    const mr__jpeg_plane *p = &w->frame->plane[s->component[0]];
+    uint32_t blocks = 0;
+    s->mcus_w = s->count == 1 ? p->blocks_w : p->padded_w / p->h;
+    s->mcus_h = s->count == 1 ? p->blocks_h : p->padded_h / p->v;
+    s->restart = w->restart;
+    for (uint32_t i = 0; i < s->count; i++) {
+        p = &w->frame->plane[s->component[i]];
+        blocks += s->count == 1 ? 1 : (uint32_t)p->h * p->v;
+        w->interleaved[s->component[i]] |= s->count > 1;
+    }
+    if (blocks > MR__JPEG_MCU_MAX)
+        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: %u blocks an MCU at byte %zu; 10 are the most",
+                             blocks, s->at);
+    return 0;
+}
+
+/* The components of SOS, then which coefficients and bits. */
+static int read_scan_header(mr__jpeg_walk *w, const mr__jpeg_segment *segment)
+{
+    mr__jpeg_scan *s = &w->scan;
+    *s = (mr__jpeg_scan){.at = segment->at, .count = segment->nbytes != 0 ? segment->bytes[0] : 0};
+    const uint8_t *p = segment->bytes + 1;
+    if (s->count < 1 || s->count > w->frame->components || segment->nbytes != 1 + (size_t)2 * s->count + 3)
+        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: the scan header at byte %zu has the wrong length",
+                             s->at);
+    for (uint32_t i = 0; i < s->count; i++, p += 2) {
+        int result = find_component(w, p, i);
+        if (result != 0)
+            return result;
+    }
+    s->last = 63; // what else a sequential image may say is not used
+    if (!w->frame->progressive)
+        return 0;
+    s->first = p[0];
+    s->last = p[1];
+    s->high = p[2] >> 4;
+    s->low = p[2] & 15;
+    if (!fits_progressive(s))
+        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: scan parameters %u, %u, %u, %u at byte %zu", s->first,
+                             s->last, s->high, s->low, offset_of(w, p));
+    return 0;
+}
+
+static int read_scan(mr__jpeg_walk *w, const mr__jpeg_segment *segment)
+{
+    if (w->scans++ >= w->call->limits->scans)
+        return mr__call_fail(w->call, MR_ELIMIT, "JPEG of more than %llu scans, the limit (limits.scans), at byte %zu",
+                             (unsigned long long)w->call->limits->scans, segment->at);
+    int result = read_scan_header(w, segment);
+    mr__jpeg_scan *s = &w->scan;
+    for (uint32_t i = 0; result == 0 && i < s->count; i++)
+        if (w->known[s->component[i]][0] < 0)
+            result = need_quantisers(w, s->component[i]);
+    if (result == 0 && !add_known(w, s))
+        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: the scan at byte %zu does not fit those before it",
+                             s->at);
+    if (result == 0)
+        result = need_tables(w);
+    return result == 0 ? measure_scan(w) : result;
+}
+
+static int read_segment(mr__jpeg_walk *w, const mr__jpeg_segment *s)
+{
+    switch (s->marker) {
+    case DQT:
+        return read_quantisers(w, s);
+    case MR__JPEG_DHT:
+        return read_huffman(w, s);
+    case DRI:
+        return read_restart(w, s);
+    case MR__JPEG_SOF0:
+    case MR__JPEG_SOF1:
+    case MR__JPEG_SOF2:
+        return read_frame(w, s);
+    case MR__JPEG_SOS:
+        return read_scan(w, s);
+    case DNL:
+        return mr__call_fail(w->call, MR_EUNSUPPORTED,
+                             "JPEG with its height behind the image (ffdc at byte %zu) is not "
+                             "supported",
+                             s->at);
+    case MR__JPEG_DAC:
+    case MR__JPEG_EOI:
+    case MR__JPEG_TEM:
+    case MR__JPEG_COM:
+        return 0;
+    }
+    bool is_known = s->marker > MR__JPEG_EOI ? s->marker >= MR__JPEG_APP0 && s->marker < MR__JPEG_JPG0
+                                             : s->marker >= MR__JPEG_RST0 && s->marker <= MR__JPEG_RST7;
+    if (!is_known)
+        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: marker ff%02x at byte %zu has no business there",
+                             s->marker, s->at);
+    return 0;
+}
+
+/* Bytes between two segments that are not fill bytes: libjpeg passes over them with a warning. */
+static void warn_of_gap(mr__jpeg_walk *w, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++)
+        if (w->call->bytes[i] != 0xff) {
+            mr__call_warn(w->call, "JPEG: %zu bytes that belong to nothing, from byte %zu on", to - from, from);
+            return;
+        }
+}
+
+/* Every component must have had a scan. */
+static int check_end(mr__jpeg_walk *w, size_t at)
+{
+    for (uint32_t i = 0; i < w->frame->components; i++)
+        if (w->known[i][0] < 0)
+            return mr__call_fail(w->call, MR_ECORRUPT,
+                                 "damaged JPEG: component %u has no scan before the end at byte %zu",
+                                 w->frame->plane[i].id, at);
+    return 0;
+}
+
+int mr__jpeg_walk_next(mr__jpeg_walk *w, bool *more)
+{
+    memset(w->stands_in, 0, sizeof w->stands_in);
+    for (;;) {
+        mr__jpeg_segment s;
+        size_t from = w->at;
+        int result = mr__jpeg_next_segment(w->call, &w->at, &s);
+        if (result == 0) {
+            warn_of_gap(w, from, s.at);
+            result = read_segment(w, &s);
+        }
+        if (result != 0)
+            return result;
+        *more = s.marker == MR__JPEG_SOS;
+        if (s.marker == MR__JPEG_EOI)
+            return check_end(w, s.at);
+        if (*more)
+            return 0;
+    }
+}
+
+int mr__jpeg_walk_init(mr__jpeg_walk *w, mr__call *call, mr__jpeg_coefficients *frame)
+{
+    mr__jpeg_header h;
+    if (call->nbytes < 2 || call->bytes[0] != 0xff || call->bytes[1] != MR__JPEG_SOI)
+        return mr__call_fail(call, MR_ECORRUPT, "damaged JPEG: it does not begin with ffd8");
+    int result = mr__jpeg_header_read(call, &h);
+    if (result != 0)
+        return result;
+    if (h.frame > MR__JPEG_SOF2)
+        return mr__call_fail(call, MR_EUNSUPPORTED, "JPEG with arithmetic coding: its coefficients cannot be read");
+    if (h.component_count > MR__JPEG_PLANE_MAX)
+        return mr__call_fail(call, MR_EUNSUPPORTED, "JPEG of 4 components (CMYK): its coefficients cannot be read");
+    *frame = (mr__jpeg_coefficients){.orientation = h.orientation};
+    *w = (mr__jpeg_walk){.call = call, .frame = frame, .at = 2};
+    memset(w->known, -1, sizeof w->known);
+    return mr__call_check_pixels(call, h.width, h.height);
+}

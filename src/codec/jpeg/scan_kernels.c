@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/jpeg/scan_read_kernels.h"
+#include "codec/jpeg/scan_write_kernels.h"
+
+static bool read_s16_c(mr__jpeg_reader *r, mr__jpeg_unit *units, uint32_t unit_count, uint32_t mcus)
+{
+    return mr__read_sequential(r, units, unit_count, mcus);
+}
+
+static int write_s16_c(mr__jpeg_writer *w, mr__jpeg_unit *units, uint32_t unit_count, uint32_t mcus)
+{
+    return write_sequential(w, units, unit_count, mcus);
+}
+
+static int count_s16_c(mr__jpeg_writer *w, mr__jpeg_unit *units, uint32_t unit_count, uint32_t mcus)
+{
+    return count_sequential(w, units, unit_count, mcus);
+}
+
+void mr__jpeg_scans_init(mr__jpeg_scans *table, mr__cpu_flags cpu)
+{
+    *table = (mr__jpeg_scans){read_s16_c, write_s16_c, count_s16_c};
+    (void)cpu;
+#if defined(__x86_64__)
+    mr__jpeg_scans_init_avx2(table, cpu);
+    mr__jpeg_scans_init_bmi2(table, cpu);
+#endif
+}

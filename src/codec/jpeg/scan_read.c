@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/jpeg/scan_kernels.h"
+
+/*
+ * Copies what follows from->from up to a marker, without the zero bytes that stand behind each ff. Bytes ff before a
+ * marker are fill: the marker begins at the first of them.
+ */
+static int take_interval(mr__jpeg_reader *r, size_t from)
+{
+    const uint8_t *p = r->call->bytes + from, *end = r->call->bytes + r->call->nbytes;
+    uint8_t *to = r->data;
+    for (;;) {
+        const uint8_t *ff = memchr(p, 0xff, (size_t)(end - p));
+        if (ff == NULL || end - ff < 2)
+            return mr__call_fail(r->call, MR_ETRUNCATED,
+                                 "truncated JPEG: the image data of the scan at byte %zu have no "
+                                 "end",
+                                 r->scan->at);
+        size_t nbytes = (size_t)(ff - p) + (ff[1] == 0);
+        memcpy(to, p, nbytes);
+        to += nbytes;
+        p = ff + 2;
+        if (ff[1] != 0) {
+            r->end = (size_t)(ff - r->call->bytes);
+            break;
+        }
+    }
+    memset(to, 0, MR__BITS_SLACK);
+    r->from = from;
+    r->data_nbytes = (size_t)(to - r->data);
+    r->bits = (mr__bits){.next = r->data};
+    r->end_run = 0;
+    memset(r->before, 0, sizeof r->before);
+    return 0;
+}
+
+/* Where in the file a byte of the interval is. */
+static size_t find_offset(const mr__jpeg_reader *r, uint64_t taken)
+{
+    size_t at = r->from;
+    for (; taken != 0 && at < r->end; taken--)
+        at += r->call->bytes[at] == 0xff ? 2 : 1;
+    return at;
+}
+
+static int fail(mr__jpeg_reader *r)
+{
+    uint64_t taken = mr__bits_taken(&r->bits, r->data);
+    size_t at = find_offset(r, taken / 8);
+    if (taken > (uint64_t)r->data_nbytes * 8)
+        r->fault = MR__JPEG_OVER;
+    switch (r->fault) {
+    case MR__JPEG_OVER:
+        return mr__call_fail(r->call, MR_ECORRUPT,
+                             "damaged JPEG: a marker at byte %zu, where image data should be (scan at byte %zu)",
+                             r->end, r->scan->at);
+    case MR__JPEG_BAD_RANGE:
+        return mr__call_fail(r->call, MR_ECORRUPT, "damaged JPEG: a coefficient out of range before byte %zu", at);
+    case MR__JPEG_BAD_CODE:
+        break;
+    }
+    return mr__call_fail(r->call, MR_ECORRUPT, "damaged JPEG: a bad Huffman code at byte %zu", at);
+}
+
+/* What is left of an interval is less than a byte, or *left bytes. */
+static int end_interval(mr__jpeg_reader *r, size_t *left)
+{
+    uint64_t taken = mr__bits_taken(&r->bits, r->data), there = (uint64_t)r->data_nbytes * 8;
+    r->fault = MR__JPEG_BAD_CODE;
+    if (taken > there || r->end_run != 0)
+        return fail(r);
+    *left = (size_t)((there - taken) / 8);
+    return 0;
+}
+
+static int read_mcus(void *user, uint32_t x, uint32_t y, uint32_t count)
+{
+    mr__jpeg_reader *r = user;
+    mr__jpeg_unit units[MR__JPEG_MCU_MAX];
+    uint32_t n = mr__jpeg_scan_units(r->scan, r->frame, x, y, units);
+    return r->read(r, units, n, count) ? 0 : fail(r);
+}
+
+/* The right restart marker, then the next interval. */
+static int read_restart(void *user, uint32_t number)
+{
+    mr__jpeg_reader *r = user;
+    size_t left = 0, at = r->end, end = r->call->nbytes;
+    int result = end_interval(r, &left);
+    if (result != 0)
+        return result;
+    while (at < end && r->call->bytes[at] == 0xff)
+        at++;
+    if (left != 0 || at == end || r->call->bytes[at] != MR__JPEG_RST0 + (number - 1) % 8)
+        return mr__call_fail(r->call, MR_ECORRUPT,
+                             "damaged JPEG: restart marker ff%02x is missing; image data ends at byte %zu",
+                             MR__JPEG_RST0 + (number - 1) % 8, r->end - left);
+    return take_interval(r, at + 1);
+}
+
+static const mr__jpeg_visitor reading = {read_mcus, read_restart};
+
+int mr__jpeg_scan_read(mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4])
+{
+    const mr__jpeg_scan *s = &walk->scan;
+    bool progressive = walk->frame->progressive;
+    mr__jpeg_reader r = {.call = walk->call, .scan = s, .frame = walk->frame, .data = data};
+    mr__jpeg_scans kernels;
+    mr__jpeg_scans_init(&kernels, walk->call->cpu);
+    r.read = progressive ? mr__jpeg_read_progressive(s) : kernels.read;
+    for (uint32_t i = 0; i < s->count; i++) {
+        r.dc[i] = &tables[0][s->dc[i]];
+        r.ac[i] = &tables[1][s->ac[i]];
+        if (s->first == 0 && s->high == 0)
+            mr__huffman_reader_init(&tables[0][s->dc[i]], &walk->huffman[0][s->dc[i]], false);
+        if (s->last != 0)
+            mr__huffman_reader_init(&tables[1][s->ac[i]], &walk->huffman[1][s->ac[i]], !progressive);
+    }
+    size_t left = 0;
+    int result = take_interval(&r, walk->at);
+    if (result == 0)
+        result = mr__jpeg_scan_each(s, &reading, &r);
+    if (result == 0)
+        result = end_interval(&r, &left);
+    // Bytes too many belong to nothing, of which the walk warns.
+    walk->at = left == 0 ? r.end : find_offset(&r, r.data_nbytes - left);
+    return result;
+}
