@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What must hold for any bytes, checked through the public headers alone. The fuzz targets call these checks, and so
- * does tests/replay, which needs no fuzzer. A check that fails says so on stderr and aborts: to a fuzzer that is a
- * find.
+ * What must hold for any bytes, checked through the public headers alone (but for coefficients.c). The fuzz targets
+ * call these checks, and so does tests/replay, which needs no fuzzer. A check that fails says so on stderr and aborts:
+ * to a fuzzer that is a find.
  */
 #ifndef FUZZ_CHECK_H
 #define FUZZ_CHECK_H
@@ -48,6 +48,9 @@ fuzz_setting fuzz_setting_small(void);
 void fuzz_check_decode(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_info(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
+/* A JPEG's coefficients, read and written. */
+void fuzz_check_coefficients(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+
 /* An image is made of the bytes, encoded, and decoded again. */
 void fuzz_check_roundtrip(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
@@ -58,6 +61,7 @@ void fuzz_check_recode(const fuzz_setting *setting, mr_form form, const uint8_t 
 void fuzz_check_decode_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_info_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_recode_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+void fuzz_check_coefficients_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_roundtrip_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
 /* Says what does not hold, and aborts. */

@@ -5,8 +5,11 @@
  *
  *     mr__jpeg_layout_init        once an image and reduction: sizes of the components, how each is upsampled
  *     mr__jpeg_layout_blocks      once a region and component: which blocks to transform, by layout.part[k].idct
- *     mr__jpeg_assemble           once a region: pixels. A region may be done in bands of rows, which is kinder to
- *                                 caches: each band's planes then hold what mr__jpeg_layout_blocks says for the band.
+ *     mr__jpeg_assemble           once a region: pixels
+ *
+ * A large region is better done in bands of rows, so that planes stay in cache: transform what mr__jpeg_layout_blocks
+ * asks for the band and is not there yet, into a ring of rows, then assemble the band. tests/support/jpeg_backend.c
+ * shows that way and the plain one.
  */
 #ifndef MR_KERNEL_JPEG_ASSEMBLE_H
 #define MR_KERNEL_JPEG_ASSEMBLE_H

@@ -30,7 +30,7 @@
  * transform runs across blocks and needs no transposition before its bytes are stored. Eight lanes are a group: eight
  * blocks side by side.
  *
- * `coef` is 64 bands of `pitch` int16 (a multiple of 16: 64 for L3's units, 16 for the direct decoder), 64-byte
+ * `coef` is 64 bands of `pitch` int16 (a multiple of 16: 64 for L3's units, 16 for the direct decoder), 32-byte
  * aligned, already multiplied by the quantiser modulo 2^16; it is scratch: the kernel writes to it. Bands whose bit
  * (natural order: 8 * vertical + horizontal) is 0 in `bands` are taken as 0 and may hold anything.
  *

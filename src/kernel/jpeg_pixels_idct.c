@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The portable transforms, one block at a time: the integer IDCT of Loeffler, Ligtenberg and Moschytz that libjpeg
- * calls islow, and its reduced forms. Constants are multiples of 2^13; the first pass leaves 2 bits of fraction.
+ * The portable transforms, a group of 8 blocks at a time, in loops over the 8 that compilers make vectors of: the
+ * integer IDCT of Loeffler, Ligtenberg and Moschytz that libjpeg calls islow, and its reduced forms. Constants are
+ * multiples of 2^13; the first pass, down the columns, leaves 2 bits of fraction.
  *
  * Each sum is made in the width that libjpeg-turbo's x86 kernels make it in, so that coefficients no image has come
  * out as there: 16 bits where they add before they multiply, 32 bits modulo 2^32 after it, and 16 bits saturated
@@ -12,184 +13,207 @@
 #include "kernel/jpeg_pixels_kernels.h"
 
 #include <stdbool.h>
+#include <string.h>
 
-/* A sum or difference modulo 2^16, as a signed number. */
-static inline int32_t wrap16(int32_t value)
-{
-    return (int16_t)(uint16_t)value;
-}
+#define INLINE static inline __attribute__((always_inline))
 
-static inline int16_t saturate16(int32_t value)
+enum { LANES = 8 };
+
+/* One frequency, or one sample, of the blocks of a group; a line of such has `step` of them from one to the next. */
+typedef int16_t lanes[LANES];
+
+INLINE int16_t saturate16(int32_t value)
 {
     return (int16_t)(value < INT16_MIN ? INT16_MIN : value > INT16_MAX ? INT16_MAX : value);
 }
 
-/* A sample's byte from its value around 0. */
-static inline uint8_t to_byte(int32_t value)
+INLINE uint32_t times(int16_t value, int16_t constant)
 {
-    return (uint8_t)(value < -128 ? 0 : value > 127 ? 255 : value + 128);
+    return (uint32_t)(value * constant);
 }
 
-/* Sums of products, modulo 2^32. */
-static inline uint32_t times(int32_t value, int32_t constant)
+/* Half a unit of `shift` bits was added before. */
+INLINE int16_t narrow(uint32_t value, unsigned shift)
 {
-    return (uint32_t)value * (uint32_t)constant;
+    return saturate16((int32_t)value >> shift);
 }
 
-static inline int32_t descale(uint32_t value, unsigned shift)
+INLINE void line8(const lanes *restrict in, size_t step, unsigned shift, lanes *restrict out, size_t out_step)
 {
-    return (int32_t)(value + (1u << (shift - 1))) >> shift;
-}
-
-static void line8(const int16_t in[8], unsigned shift, int32_t out[8])
-{
-    uint32_t even0 = times(wrap16(in[0] + in[4]), 8192), even1 = times(wrap16(in[0] - in[4]), 8192);
-    uint32_t even2 = times(in[2], 4433) + times(in[6], -10704), even3 = times(in[2], 10703) + times(in[6], 4433);
-    int32_t odd37 = wrap16(in[3] + in[7]), odd15 = wrap16(in[1] + in[5]);
-    uint32_t z3 = times(odd37, -6436) + times(odd15, 9633), z4 = times(odd37, 9633) + times(odd15, 6437);
-    uint32_t odd[4] = {
-        times(in[7], -4927) + times(in[1], -7373) + z3,
-        times(in[5], -4176) + times(in[3], -20995) + z4,
-        times(in[5], -20995) + times(in[3], 4177) + z3,
-        times(in[7], -7373) + times(in[1], 4926) + z4,
-    };
-    uint32_t even[4] = {even0 + even3, even1 + even2, even1 - even2, even0 - even3};
-    for (size_t i = 0; i < 4; i++) {
-        out[i] = descale(even[i] + odd[3 - i], shift);
-        out[7 - i] = descale(even[i] - odd[3 - i], shift);
+    const uint32_t half = 1u << (shift - 1);
+    for (size_t i = 0; i < LANES; i++) {
+        int16_t x0 = in[0][i], x1 = in[step][i], x2 = in[2 * step][i], x3 = in[3 * step][i];
+        int16_t x4 = in[4 * step][i], x5 = in[5 * step][i], x6 = in[6 * step][i], x7 = in[7 * step][i];
+        int16_t s04 = (int16_t)(x0 + x4), d04 = (int16_t)(x0 - x4), s37 = (int16_t)(x3 + x7), s15 = (int16_t)(x1 + x5);
+        uint32_t even0 = times(s04, 8192) + half, even1 = times(d04, 8192) + half;
+        uint32_t turn2 = times(x2, 4433) + times(x6, -10704), turn3 = times(x2, 10703) + times(x6, 4433);
+        uint32_t z3 = times(s37, -6436) + times(s15, 9633), z4 = times(s37, 9633) + times(s15, 6437);
+        uint32_t odd0 = times(x7, -4927) + times(x1, -7373) + z3, odd1 = times(x5, -4176) + times(x3, -20995) + z4;
+        uint32_t odd2 = times(x5, -20995) + times(x3, 4177) + z3, odd3 = times(x7, -7373) + times(x1, 4926) + z4;
+        out[0][i] = narrow(even0 + turn3 + odd3, shift);
+        out[7 * out_step][i] = narrow(even0 + turn3 - odd3, shift);
+        out[out_step][i] = narrow(even1 + turn2 + odd2, shift);
+        out[6 * out_step][i] = narrow(even1 + turn2 - odd2, shift);
+        out[2 * out_step][i] = narrow(even1 - turn2 + odd1, shift);
+        out[5 * out_step][i] = narrow(even1 - turn2 - odd1, shift);
+        out[3 * out_step][i] = narrow(even0 - turn3 + odd0, shift);
+        out[4 * out_step][i] = narrow(even0 - turn3 - odd0, shift);
     }
 }
 
-/* Of frequencies 0, 1, 2, 3, 5, 6, 7; the fourth is not looked at. */
-static void line4(const int16_t in[8], unsigned shift, int32_t out[4])
+/* Frequency 4 is not looked at. */
+INLINE void line4(const lanes *restrict in, size_t step, unsigned shift, lanes *restrict out, size_t out_step)
 {
-    uint32_t base = times(in[0], 16384), turn = times(in[2], 15137) + times(in[6], -6270);
-    uint32_t odd0 = times(in[1], 8697) + times(in[3], -17799) + times(in[5], 11893) + times(in[7], -1730);
-    uint32_t odd2 = times(in[1], 20995) + times(in[3], 7373) + times(in[5], -4926) + times(in[7], -4176);
-    out[0] = descale(base + turn + odd2, shift);
-    out[3] = descale(base + turn - odd2, shift);
-    out[1] = descale(base - turn + odd0, shift);
-    out[2] = descale(base - turn - odd0, shift);
-}
-
-/* Of frequencies 0 (in 32 bits), 1, 3, 5, 7. */
-static void line2(int32_t in0, const int16_t in[8], unsigned shift, int32_t out[2])
-{
-    uint32_t odd = times(in[1], 29692) + times(in[3], -10426) + times(in[5], 6967) + times(in[7], -5906);
-    out[0] = descale(times(in0, 32768) + odd, shift);
-    out[1] = descale(times(in0, 32768) - odd, shift);
-}
-
-/* The block of one lane, by columns: block[8 * horizontal + vertical]. */
-static void gather(const int16_t *coef, size_t pitch, uint64_t bands, size_t lane, int16_t block[64])
-{
-    for (size_t v = 0; v < 8; v++)
-        for (size_t u = 0; u < 8; u++)
-            block[8 * u + v] = (bands >> (8 * v + u) & 1) ? coef[(8 * v + u) * pitch + lane] : 0;
-}
-
-/* Whether all rows named by the bits of `rows` are zero. */
-static bool is_flat(const int16_t block[64], unsigned rows)
-{
-    int any = 0;
-    for (size_t i = 0; i < 64; i++)
-        any |= (rows >> (i % 8) & 1) ? block[i] : 0;
-    return any == 0;
-}
-
-static void block8(const int16_t block[64], uint8_t *to, ptrdiff_t stride)
-{
-    int16_t rows[8][8];
-    int32_t out[8];
-    bool flat = is_flat(block, 0xfe);
-    for (size_t u = 0; u < 8; u++) {
-        line8(block + 8 * u, 11, out);
-        for (size_t v = 0; v < 8; v++)
-            rows[v][u] = flat ? (int16_t)wrap16(block[8 * u] * 4) : saturate16(out[v]);
-    }
-    for (size_t v = 0; v < 8; v++, to += stride) {
-        line8(rows[v], 18, out);
-        for (size_t u = 0; u < 8; u++)
-            to[u] = to_byte(out[u]);
+    const uint32_t half = 1u << (shift - 1);
+    for (size_t i = 0; i < LANES; i++) {
+        int16_t x0 = in[0][i], x1 = in[step][i], x2 = in[2 * step][i], x3 = in[3 * step][i];
+        int16_t x5 = in[5 * step][i], x6 = in[6 * step][i], x7 = in[7 * step][i];
+        uint32_t base = times(x0, 16384) + half, turn = times(x2, 15137) + times(x6, -6270);
+        uint32_t odd0 = times(x1, 8697) + times(x3, -17799) + times(x5, 11893) + times(x7, -1730);
+        uint32_t odd2 = times(x1, 20995) + times(x3, 7373) + times(x5, -4926) + times(x7, -4176);
+        out[0][i] = narrow(base + turn + odd2, shift);
+        out[3 * out_step][i] = narrow(base + turn - odd2, shift);
+        out[out_step][i] = narrow(base - turn + odd0, shift);
+        out[2 * out_step][i] = narrow(base - turn - odd0, shift);
     }
 }
 
-static void block4(const int16_t block[64], uint8_t *to, ptrdiff_t stride)
+/* Of frequencies 0, which comes in 32 bits, and 1, 3, 5, 7; the two samples stay in 32 bits. */
+INLINE void line2(const int32_t *restrict first, const lanes *restrict in, size_t step, unsigned shift,
+                  int32_t *restrict upper, int32_t *restrict lower)
 {
-    int16_t rows[4][8];
-    int32_t out[4];
-    bool flat = is_flat(block, 0xee);
-    for (size_t u = 0; u < 8; u++) {
-        line4(block + 8 * u, 12, out);
-        for (size_t v = 0; v < 4; v++)
-            rows[v][u] = flat ? (int16_t)wrap16(block[8 * u] * 4) : saturate16(out[v]);
-    }
-    for (size_t v = 0; v < 4; v++, to += stride) {
-        line4(rows[v], 19, out);
-        for (size_t u = 0; u < 4; u++)
-            to[u] = to_byte(out[u]);
+    const uint32_t half = 1u << (shift - 1);
+    for (size_t i = 0; i < LANES; i++) {
+        uint32_t odd = times(in[step][i], 29692) + times(in[3 * step][i], -10426);
+        odd += times(in[5 * step][i], 6967) + times(in[7 * step][i], -5906);
+        upper[i] = (int32_t)(((uint32_t)first[i] << 15) + half + odd) >> shift;
+        lower[i] = (int32_t)(((uint32_t)first[i] << 15) + half - odd) >> shift;
     }
 }
 
-/* The first column goes on in 32 bits, the others saturated to 16. */
-static void block2(const int16_t block[64], uint8_t *to, ptrdiff_t stride)
+/* A group's coefficients, with zeros where there are none. */
+static void gather(const int16_t *coef, size_t pitch, uint64_t bands, lanes block[64])
 {
-    int32_t first[2], out[2];
-    int16_t rows[2][8];
-    line2(block[0], block, 13, first);
-    for (size_t u = 1; u < 8; u += 2) {
-        line2(block[8 * u], block + 8 * u, 13, out);
-        rows[0][u] = saturate16(out[0]);
-        rows[1][u] = saturate16(out[1]);
-    }
-    for (size_t v = 0; v < 2; v++, to += stride) {
-        line2(first[v], rows[v], 20, out);
-        to[0] = to_byte(out[0]);
-        to[1] = to_byte(out[1]);
+    for (size_t b = 0; b < 64; b++)
+        if (bands >> b & 1)
+            memcpy(block[b], coef + b * pitch, sizeof block[b]);
+        else
+            memset(block[b], 0, sizeof block[b]);
+}
+
+/*
+ * The short cut, for blocks of which all those rows are zero that are bits of `rows`: four times the first row, modulo
+ * 2^16, for `count` samples of each column. It makes a difference only where that does not fit 16 bits.
+ */
+static void take_short_cut(const lanes block[64], unsigned rows, lanes *table, size_t count)
+{
+    int large = 0;
+    for (size_t u = 0; u < 8; u++)
+        for (size_t i = 0; i < LANES; i++)
+            large |= block[u][i] < -8192 || block[u][i] > 8191;
+    for (size_t i = 0; large && i < LANES; i++) {
+        int any = 0;
+        for (size_t b = 8; b < 64; b++)
+            any |= (rows >> b / 8 & 1) ? block[b][i] : 0;
+        for (size_t k = 0; any == 0 && k < 8 * count; k++)
+            table[k][i] = (int16_t)(block[k % 8][i] * 4);
     }
 }
 
-/* libjpeg looks the byte up by 10 bits of the value. */
-static void block1(const int16_t block[64], uint8_t *to, ptrdiff_t stride)
+/* A line of the group's blocks side by side, `size` samples each, from values around 0. */
+INLINE void put_line(const lanes *samples, size_t size, uint8_t *to)
 {
-    (void)stride;
-    int32_t value = (block[0] + 4) >> 3;
-    *to = to_byte(((value + 512) & 1023) - 512);
-}
-
-typedef void transform(const int16_t block[64], uint8_t *to, ptrdiff_t stride);
-
-static inline void each_block(transform *one, size_t size, const int16_t *coef, size_t pitch, uint64_t bands,
-                              size_t groups, uint8_t *to, ptrdiff_t stride, ptrdiff_t step)
-{
-    int16_t block[64];
-    for (size_t group = 0; group < groups; group++, to += step)
-        for (size_t i = 0; i < 8; i++) {
-            gather(coef, pitch, bands, 8 * group + i, block);
-            one(block, to + i * size, stride);
+    uint8_t bytes[8][LANES];
+    for (size_t u = 0; u < size; u++)
+        for (size_t i = 0; i < LANES; i++) {
+            int16_t x = samples[u][i];
+            bytes[u][i] = (uint8_t)(x < -128 ? 0 : x > 127 ? 255 : x + 128);
         }
+    for (size_t i = 0; i < LANES; i++)
+        for (size_t u = 0; u < size; u++)
+            to[size * i + u] = bytes[u][i];
 }
 
 void mr__jpeg_idct8_c(int16_t *coef, size_t pitch, uint64_t bands, size_t groups, uint8_t *to, ptrdiff_t stride,
                       ptrdiff_t step)
 {
-    each_block(block8, 8, coef, pitch, bands, groups, to, stride, step);
+    lanes block[64], table[64], line[8];
+    for (size_t g = 0; g < groups; g++, to += step) {
+        gather(coef + LANES * g, pitch, bands, block);
+        for (size_t u = 0; u < 8; u++)
+            line8((const lanes *)block + u, 8, 11, table + u, 8);
+        take_short_cut((const lanes *)block, 0xfe, table, 8);
+        for (size_t v = 0; v < 8; v++) {
+            line8((const lanes *)table + 8 * v, 1, 18, line, 1);
+            put_line((const lanes *)line, 8, to + (ptrdiff_t)v * stride);
+        }
+    }
 }
 
 void mr__jpeg_idct4_c(int16_t *coef, size_t pitch, uint64_t bands, size_t groups, uint8_t *to, ptrdiff_t stride,
                       ptrdiff_t step)
 {
-    each_block(block4, 4, coef, pitch, bands, groups, to, stride, step);
+    lanes block[64], table[32], line[4];
+    for (size_t g = 0; g < groups; g++, to += step) {
+        gather(coef + LANES * g, pitch, bands, block);
+        for (size_t u = 0; u < 8; u++)
+            line4((const lanes *)block + u, 8, 12, table + u, 8);
+        take_short_cut((const lanes *)block, 0xee, table, 4);
+        for (size_t v = 0; v < 4; v++) {
+            line4((const lanes *)table + 8 * v, 1, 19, line, 1);
+            put_line((const lanes *)line, 4, to + (ptrdiff_t)v * stride);
+        }
+    }
+}
+
+static void saturate_all(const int32_t from[LANES], lanes to)
+{
+    for (size_t i = 0; i < LANES; i++)
+        to[i] = saturate16(from[i]);
+}
+
+/* The first column stays in 32 bits between the passes, the others are saturated to 16. */
+static void group2(const lanes block[64], uint8_t *to, ptrdiff_t stride)
+{
+    int32_t first[2][LANES], wide[2][LANES], column[LANES];
+    lanes table[2][8], line[2];
+    for (size_t u = 0; u < 8; u += u == 0 ? 1 : 2) {
+        for (size_t i = 0; i < LANES; i++)
+            column[i] = block[u][i];
+        line2(column, block + u, 8, 13, wide[0], wide[1]);
+        saturate_all(wide[0], table[0][u]);
+        saturate_all(wide[1], table[1][u]);
+        if (u == 0)
+            memcpy(first, wide, sizeof first);
+    }
+    for (size_t v = 0; v < 2; v++, to += stride) {
+        line2(first[v], (const lanes *)table[v], 1, 20, wide[0], wide[1]);
+        saturate_all(wide[0], line[0]);
+        saturate_all(wide[1], line[1]);
+        put_line((const lanes *)line, 2, to);
+    }
 }
 
 void mr__jpeg_idct2_c(int16_t *coef, size_t pitch, uint64_t bands, size_t groups, uint8_t *to, ptrdiff_t stride,
                       ptrdiff_t step)
 {
-    each_block(block2, 2, coef, pitch, bands, groups, to, stride, step);
+    lanes block[64];
+    for (size_t g = 0; g < groups; g++, to += step) {
+        gather(coef + LANES * g, pitch, bands, block);
+        group2((const lanes *)block, to, stride);
+    }
 }
 
+/* libjpeg looks the byte up by 10 bits of the value. */
 void mr__jpeg_idct1_c(int16_t *coef, size_t pitch, uint64_t bands, size_t groups, uint8_t *to, ptrdiff_t stride,
                       ptrdiff_t step)
 {
-    each_block(block1, 1, coef, pitch, bands, groups, to, stride, step);
+    (void)pitch;
+    (void)stride;
+    for (size_t g = 0; g < groups; g++, to += step)
+        for (size_t i = 0; i < LANES; i++) {
+            int32_t value = (bands & 1) ? (coef[LANES * g + i] + 4) >> 3 : 0;
+            value = ((value + 512) & 1023) - 512;
+            to[i] = (uint8_t)(value < -128 ? 0 : value > 127 ? 255 : value + 128);
+        }
 }

@@ -218,14 +218,14 @@ static int reach_of(uint64_t bands, size_t column)
     return c >> 32 != 0 ? 8 : c >> 8 != 0 ? 4 : c != 0;
 }
 
-/* Zero in `coef` what is not there, as far as the columns reach. */
-AVX2 static void clear_empty(int16_t *coef, size_t pitch, uint64_t bands, const int reach[8])
+/* Zero in `coef` what is not there, as far as the columns reach, of whole strips that begin at `coef`. */
+AVX2 static void clear_empty(int16_t *coef, size_t pitch, uint64_t bands, size_t groups, const int reach[8])
 {
     for (size_t u = 0; u < 8; u++)
         for (int v = 0; v < reach[u]; v++)
             if ((bands >> (8 * (size_t)v + u) & 1) == 0)
-                for (size_t i = 0; i < pitch; i += LANES)
-                    store(coef + (8 * (size_t)v + u) * pitch + i, _mm256_setzero_si256());
+                for (size_t g = 0; g < groups; g += 2)
+                    store(coef + (8 * (size_t)v + u) * pitch + 8 * g, _mm256_setzero_si256());
 }
 
 /* What 16 blocks need from the columns' pass. `live` has ones for lanes that are there. */
@@ -378,7 +378,7 @@ INLINE void each_strip(int size, int16_t *coef, size_t pitch, uint64_t bands, si
     int reach[8];
     for (size_t u = 0; u < 8; u++)
         reach[u] = reach_of(bands, u);
-    clear_empty(coef, pitch, bands, reach);
+    clear_empty(coef, pitch, bands, groups, reach);
     for (size_t g = 0; g < groups; g += 2, to += 2 * step) {
         bool two = groups - g >= 2;
         strip s = {coef + 8 * g, pitch, bands, _mm256_set1_epi8(-1)};
@@ -471,7 +471,7 @@ AVX2 static void idct2_i16_avx2(int16_t *coef, size_t pitch, uint64_t bands, siz
     int reach[8];
     for (size_t u = 0; u < 8; u++)
         reach[u] = reach_of(bands, u);
-    clear_empty(coef, pitch, bands, reach);
+    clear_empty(coef, pitch, bands, groups, reach);
     for (size_t g = 0; g < groups; g += 2, to += 2 * step) {
         strip s = {coef + 8 * g, pitch, bands, _mm256_setzero_si256()};
         strip2(&s, reach, (place){to, groups - g >= 2 ? to + step : NULL}, stride);

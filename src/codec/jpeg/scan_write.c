@@ -8,7 +8,7 @@ static int check_codes(mr__jpeg_writer *w)
     if (w->sink == NULL || (w->seen & MR__CODE_NONE) == 0)
         return 0;
     return mr__call_fail(w->sink->call, MR_ECORRUPT,
-                         "damaged JPEG: the Huffman tables for the scan at byte %zu lack a code that it needs",
+                         "damaged JPEG: a coefficient has no code in the Huffman tables of the scan at byte %zu",
                          w->scan->at);
 }
 

@@ -2,6 +2,8 @@
 /* The portable decoder of a unit, and the choice of decoders. */
 #include "codec/l3/dct_unit_isa.h"
 
+#include <string.h>
+
 #define UNIT_INLINE static inline
 
 static inline unsigned unit_count(uint64_t x)
@@ -19,6 +21,11 @@ static inline uint64_t unit_deposit(uint64_t bits, uint64_t mask)
     return to;
 }
 
+static inline void unit_clear(uint64_t word[16])
+{
+    memset(word, 0, 16 * sizeof *word);
+}
+
 static inline void unit_sort(uint8_t mode[64], const uint8_t *from, unsigned n, uint64_t by_mode[16])
 {
     for (unsigned m = 0; m < 16; m++)
@@ -34,11 +41,11 @@ static inline void unit_sort(uint8_t mode[64], const uint8_t *from, unsigned n, 
 /* The magnitude and the sign of each lane, put together. */
 static void spread_band(int16_t to[64], const unit_work *w, unsigned z, uint16_t factor)
 {
-    unsigned sign = sign_plane(w, z);
+    unsigned first = first_plane(w, z), sign = sign_plane(w, z);
     for (unsigned lane = 0; lane < 64; lane++) {
         uint32_t value = 0;
-        for (unsigned p = 0; p < sign; p++)
-            value |= (uint32_t)(w->plane[z][p] >> lane & 1) << p;
+        for (unsigned p = first; p < sign; p++)
+            value |= (uint32_t)(w->plane[z][p] >> lane & 1) << (p - first);
         if (w->plane[z][sign] >> lane & 1)
             value = 0u - value;
         to[lane] = (int16_t)(uint16_t)(value * factor);
@@ -93,6 +100,10 @@ static const char *decode_c(mr__l3_unit *unit, const uint8_t *bytes, size_t nbyt
 
 void mr__l3_unit_kernels_init(mr__l3_unit_kernels *table, mr__cpu_flags cpu)
 {
-    (void)cpu;
     table->decode = decode_c;
+    (void)cpu;
+#if defined(__x86_64__)
+    mr__l3_unit_kernels_init_avx2_nopdep(table, cpu);
+    mr__l3_unit_kernels_init_avx2(table, cpu);
+#endif
 }

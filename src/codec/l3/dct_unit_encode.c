@@ -94,5 +94,9 @@ size_t mr__l3_unit_encode(const int16_t *blocks, size_t pitch, unsigned columns,
 {
     mr__l3_unit_encoder table = {.encode = encode_c};
     (void)cpu;
+#if defined(__x86_64__)
+    mr__l3_unit_encoder_init_avx2_nopext(&table, cpu);
+    mr__l3_unit_encoder_init_avx2(&table, cpu);
+#endif
     return table.encode(blocks, pitch, columns, rows, to);
 }

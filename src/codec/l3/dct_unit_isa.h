@@ -13,7 +13,9 @@ typedef struct mr__l3_unit_encoder {
 } mr__l3_unit_encoder;
 
 /* Put into the table what these processors do better, as far as the flags allow. */
+void mr__l3_unit_kernels_init_avx2_nopdep(mr__l3_unit_kernels *table, mr__cpu_flags cpu);
 void mr__l3_unit_kernels_init_avx2(mr__l3_unit_kernels *table, mr__cpu_flags cpu);
+void mr__l3_unit_encoder_init_avx2_nopext(mr__l3_unit_encoder *table, mr__cpu_flags cpu);
 void mr__l3_unit_encoder_init_avx2(mr__l3_unit_encoder *table, mr__cpu_flags cpu);
 void mr__l3_unit_kernels_init_neon(mr__l3_unit_kernels *table, mr__cpu_flags cpu);
 

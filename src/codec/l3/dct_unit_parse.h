@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * From a unit's bytes to bit planes, band by band: the same for every instruction set but for four words, which the
+ * From a unit's bytes to bit planes, band by band: the same for every instruction set but for five words, which the
  * file that includes this defines before:
  *
  *   UNIT_INLINE                        inlined, with the instruction set's attribute
  *   unit_deposit(bits, mask)           the lowest bits, each at the place of the next set bit of mask; the rest is 0
  *   unit_count(x)                      how many bits are set
+ *   unit_clear(word)                   16 words become 0
  *   unit_sort(mode, from, n, by_mode)  n modes from their nibbles, up to 64 empty ones; and for each mode its bands
  *
- * Nothing is read before it is known to lie inside the unit: the length of a part follows from the parts before it, and
- * is checked before the part is looked at. A set of bands is a word with bit z for band z.
+ * Invariants: reads begin inside the unit or at its end, never behind it (bits_from). What is read at the end is
+ * nonsense, but bounded, and the unit is refused when all parts together turn out to be longer than it. A set of bands
+ * is a word with bit z for band z.
  *
  * Parts are ordered so that no loop waits for its own reads: offsets within one are sums over what is already known.
  */
@@ -20,8 +22,17 @@
 
 #include <string.h>
 
-/* Planes of a band: magnitudes from 0 upward; signs in the 8th, or the 16th where magnitudes take more than 7 bits. */
-enum { PLANES = 16, SIGN_NARROW = 7, SIGN_WIDE = 15, RAW_NARROW_MAX = 3 };
+/*
+ * Planes of a band: those of the quotient begin at PLANE_QUOTIENT, raw ones lie below it, so that magnitudes have one
+ * run of planes. Signs are the 8th of the run, or the 16th where magnitudes take more than 7 bits.
+ */
+enum {
+    PLANE_QUOTIENT = UNIT_RAW_MAX,
+    PLANES = PLANE_QUOTIENT + 16,
+    SIGN_NARROW = 7,
+    SIGN_WIDE = 15,
+    RAW_NARROW_MAX = 3
+};
 
 typedef struct unit_work {
     _Alignas(64) uint64_t plane[UNIT_BANDS][PLANES];
@@ -41,20 +52,31 @@ typedef struct unit_work {
     unsigned predictor;
 } unit_work;
 
-UNIT_INLINE unsigned raw_bits(const unit_work *w, unsigned z)
+enum { POOL_LANES = 64, QUOTIENT_BITS = 4 };
+
+/* The lowest plane of a band's magnitudes. */
+UNIT_INLINE unsigned first_plane(const unit_work *w, unsigned z)
 {
-    return w->mode[z] >= MODE_DENSE ? (unsigned)(w->mode[z] - MODE_DENSE) : 0;
+    return (unsigned)(PLANE_QUOTIENT - (w->mode[z] > MODE_DENSE ? w->mode[z] - MODE_DENSE : 0));
 }
 
 UNIT_INLINE unsigned sign_plane(const unit_work *w, unsigned z)
 {
-    return w->mode[z] > MODE_DENSE + RAW_NARROW_MAX ? SIGN_WIDE : SIGN_NARROW;
+    return first_plane(w, z) + (w->mode[z] > MODE_DENSE + RAW_NARROW_MAX ? SIGN_WIDE : SIGN_NARROW);
 }
 
-/* Whether this many bits are left; they are then to be read from w->at. */
-UNIT_INLINE bool has_bits(const unit_work *w, size_t nbits)
+/* A band begins with the lanes whose quotient is 1 at least. */
+UNIT_INLINE void begin_band(unit_work *w, unsigned z, uint64_t lanes)
 {
-    return nbits <= w->nbits - w->at;
+    unit_clear(w->plane[z] + PLANE_QUOTIENT);
+    w->plane[z][PLANE_QUOTIENT] = lanes;
+    w->quotient[z] = lanes;
+    w->nonzero[z] = lanes;
+}
+
+UNIT_INLINE uint64_t bits_from(const unit_work *w, size_t at)
+{
+    return unit_bits_at(w->bytes, at < w->nbits ? at : w->nbits);
 }
 
 /* The head and the modes. */
@@ -83,7 +105,7 @@ UNIT_INLINE const char *parse_head(unit_work *w, const uint8_t *bytes, size_t nb
 }
 
 /* Which lanes each segment has: those of the one before, or, where the head says so, only some of them. */
-UNIT_INLINE const char *parse_lanes(unit_work *w, uint64_t grid)
+UNIT_INLINE void parse_lanes(unit_work *w, uint64_t grid)
 {
     unsigned narrows = w->bytes[1];
     uint64_t lanes = grid;
@@ -92,162 +114,109 @@ UNIT_INLINE const char *parse_lanes(unit_work *w, uint64_t grid)
     for (unsigned s = 1; s < UNIT_SEGMENTS; s++) {
         if (narrows >> (s - 1) & 1) {
             unsigned n = unit_count(lanes);
-            if (!has_bits(w, n))
-                return "a unit ends inside its lanes";
-            lanes = unit_deposit(unit_bits_at(w->bytes, w->at), lanes);
+            lanes = unit_deposit(bits_from(w, w->at), lanes);
             w->at += n;
         }
         w->lanes[s] = lanes;
         w->nlanes[s] = unit_count(lanes);
     }
-    return NULL;
-}
-
-/* A bit for each lane of each of these bands: how many. */
-UNIT_INLINE size_t planes_nbits(const unit_work *w, uint64_t bands)
-{
-    size_t nbits = 0;
-    for (unsigned s = 0; s < UNIT_SEGMENTS; s++) {
-        unsigned first = unit_segment_start[s], n = unit_segment_start[s + 1] - first;
-        nbits += (size_t)w->nlanes[s] * unit_count(bands >> first & unit_low_bits(n));
-    }
-    return nbits;
 }
 
 /* Dense bands: whether the quotient is 1 at least, then the raw bits from the lowest upward; by plane, then by band. */
-UNIT_INLINE const char *parse_dense(unit_work *w)
+UNIT_INLINE void parse_dense(unit_work *w)
 {
-    if (!has_bits(w, planes_nbits(w, w->dense)))
-        return "a unit ends inside its planes";
     size_t at = w->at;
     for (uint64_t set = w->dense; set != 0; set &= set - 1) {
         unsigned z = unit_first(set), s = unit_segment_of[z];
-        uint64_t plane = unit_deposit(unit_bits_at(w->bytes, at), w->lanes[s]);
+        uint64_t plane = unit_deposit(bits_from(w, at), w->lanes[s]);
         at += w->nlanes[s];
-        memset(w->plane[z], 0, sizeof w->plane[z]);
-        w->plane[z][raw_bits(w, z)] = plane;
-        w->quotient[z] = plane;
-        w->nonzero[z] = plane;
+        begin_band(w, z, plane);
     }
-    w->at = at;
     uint64_t bands = w->dense & ~w->by_mode[MODE_DENSE];
     for (unsigned r = 0; bands != 0; r++) {
-        if (!has_bits(w, planes_nbits(w, bands)))
-            return "a unit ends inside its planes";
         for (uint64_t set = bands; set != 0; set &= set - 1) {
             unsigned z = unit_first(set), s = unit_segment_of[z];
-            uint64_t plane = unit_deposit(unit_bits_at(w->bytes, at), w->lanes[s]);
+            uint64_t plane = unit_deposit(bits_from(w, at), w->lanes[s]);
             at += w->nlanes[s];
-            w->plane[z][r] = plane;
+            w->plane[z][first_plane(w, z) + r] = plane;
             w->nonzero[z] |= plane;
         }
-        w->at = at;
         bands &= ~w->by_mode[MODE_DENSE + 1 + r];
     }
-    return NULL;
-}
-
-/* What a band without planes begins with: these lanes are not zero. */
-UNIT_INLINE void begin_sparse(unit_work *w, unsigned z, uint64_t lanes)
-{
-    memset(w->plane[z], 0, 8 * sizeof w->plane[z][0]);
-    w->plane[z][0] = lanes;
-    w->quotient[z] = lanes;
-    w->nonzero[z] = lanes;
+    w->at = at;
 }
 
 /* Groups of four lanes: flags of those that are not all zero, for all bands; then the lanes of these groups. */
-UNIT_INLINE const char *parse_groups(unit_work *w)
+UNIT_INLINE void parse_groups(unit_work *w)
 {
     uint64_t bands = w->by_mode[MODE_GROUPS_OF_ONES] | w->by_mode[MODE_GROUPS];
-    size_t at = w->at, nbits = 0;
-    for (uint64_t set = bands; set != 0; set &= set - 1)
-        nbits += unit_groups(w->nlanes[unit_segment_of[unit_first(set)]]);
-    if (!has_bits(w, nbits))
-        return "a unit ends inside its groups";
-    nbits = 0;
+    size_t at = w->at;
     for (uint64_t set = bands; set != 0; set &= set - 1) {
         unsigned z = unit_first(set), n = w->nlanes[unit_segment_of[z]], groups = unit_groups(n);
-        uint64_t flags = unit_bits_at(w->bytes, at) & unit_low_bits(groups);
+        uint64_t flags = bits_from(w, at) & unit_low_bits(groups);
         uint64_t open = unit_deposit(flags, UINT64_C(0x1111111111111111)) * 15 & unit_low_bits(n);
         at += groups;
         w->quotient[z] = open;
-        nbits += unit_count(open);
     }
-    w->at = at;
-    if (!has_bits(w, nbits))
-        return "a unit ends inside its groups";
     for (uint64_t set = bands; set != 0; set &= set - 1) {
         unsigned z = unit_first(set);
         uint64_t open = w->quotient[z];
-        uint64_t lanes = unit_deposit(unit_bits_at(w->bytes, at), open);
+        uint64_t lanes = unit_deposit(bits_from(w, at), open);
         at += unit_count(open);
-        begin_sparse(w, z, unit_deposit(lanes, w->lanes[unit_segment_of[z]]));
+        begin_band(w, z, unit_deposit(lanes, w->lanes[unit_segment_of[z]]));
     }
     w->at = at;
-    return NULL;
 }
 
-/* Lists of one to four lanes by their positions. */
-UNIT_INLINE const char *parse_lists(unit_work *w)
+/* Lists of one to four lanes by their positions; false when one is not a lane, or comes twice. */
+UNIT_INLINE bool parse_lists(unit_work *w)
 {
     uint64_t bands = w->by_mode[1] | w->by_mode[2] | w->by_mode[3] | w->by_mode[4];
-    size_t at = w->at, nbits = 0;
-    for (uint64_t set = bands; set != 0; set &= set - 1) {
-        unsigned z = unit_first(set);
-        nbits += (size_t)w->mode[z] * unit_position_nbits(w->nlanes[unit_segment_of[z]]);
-    }
-    if (!has_bits(w, nbits))
-        return "a unit ends inside its positions";
+    size_t at = w->at;
     unsigned wrong = 0;
     for (uint64_t set = bands; set != 0; set &= set - 1) {
         unsigned z = unit_first(set), s = unit_segment_of[z], count = w->mode[z];
         unsigned nbits_each = unit_position_nbits(w->nlanes[s]);
-        uint64_t bits = unit_bits_at(w->bytes, at), each = unit_low_bits(nbits_each), lanes = 0;
+        uint64_t bits = bits_from(w, at), each = unit_low_bits(nbits_each), lanes = 0;
         for (unsigned i = 0; i < UNIT_LIST_MAX; i++) {
             lanes |= (uint64_t)(i < count) << (bits & each);
             bits >>= nbits_each;
         }
         at += (size_t)count * nbits_each;
         lanes = unit_deposit(lanes, w->lanes[s]);
-        wrong |= unit_count(lanes) ^ count; // a position twice, or beyond the lanes
-        begin_sparse(w, z, lanes);
+        wrong |= unit_count(lanes) ^ count;
+        begin_band(w, z, lanes);
     }
     w->at = at;
-    return wrong == 0 ? NULL : "a position in a unit is not one of its lanes";
+    return wrong == 0;
 }
 
-UNIT_INLINE const char *parse_signs(unit_work *w)
+UNIT_INLINE void parse_signs(unit_work *w)
 {
-    size_t at = w->at, nbits = 0;
-    for (uint64_t set = w->filled; set != 0; set &= set - 1)
-        nbits += unit_count(w->nonzero[unit_first(set)]);
-    if (!has_bits(w, nbits))
-        return "a unit ends inside its signs";
+    size_t at = w->at;
     for (uint64_t set = w->filled; set != 0; set &= set - 1) {
         unsigned z = unit_first(set);
         uint64_t nonzero = w->nonzero[z];
-        w->plane[z][sign_plane(w, z)] = unit_deposit(unit_bits_at(w->bytes, at), nonzero);
+        w->plane[z][sign_plane(w, z)] = unit_deposit(bits_from(w, at), nonzero);
         at += unit_count(nonzero);
     }
     w->at = at;
-    return NULL;
 }
 
 /*
  * One level: for each lane whose quotient reached the level before, whether it reaches this one. The quotient's bits
  * are counted on the way, as a binary counter would: bit 0 flips at every level, bit 1 at every second, and so on.
+ * Returns how many lanes reach it; `bands` becomes those that have such lanes.
  */
-UNIT_INLINE const char *parse_level(unit_work *w, unsigned level, uint64_t *bands, size_t *lanes)
+UNIT_INLINE unsigned parse_level(unit_work *w, unsigned level, uint64_t *bands)
 {
-    if (!has_bits(w, *lanes))
-        return "a unit ends inside its levels";
-    size_t at = w->at, reached = 0;
+    size_t at = w->at;
+    unsigned reached = 0;
     uint64_t left = 0;
     for (uint64_t set = *bands; set != 0; set &= set - 1) {
         unsigned z = unit_first(set);
-        uint64_t before = w->quotient[z], *count = w->plane[z] + raw_bits(w, z);
-        uint64_t now = unit_deposit(unit_bits_at(w->bytes, at), before);
+        uint64_t before = w->quotient[z], *count = w->plane[z] + PLANE_QUOTIENT;
+        uint64_t now = unit_deposit(bits_from(w, at), before);
         at += unit_count(before);
         w->quotient[z] = now;
         reached += unit_count(now);
@@ -262,32 +231,53 @@ UNIT_INLINE const char *parse_level(unit_work *w, unsigned level, uint64_t *band
     }
     w->at = at;
     *bands = left;
-    *lanes = reached;
-    return NULL;
+    return reached;
 }
 
-UNIT_INLINE const char *parse_levels(unit_work *w)
+/*
+ * The levels from where no more than 64 lanes are left, few in each of many bands: they are pooled in one word, and a
+ * level is one step for all bands. flip[i] says whose bit i of the quotient differs from what it was.
+ */
+UNIT_INLINE unsigned parse_pool(unit_work *w, unsigned level, uint64_t bands, unsigned lanes)
+{
+    uint64_t pool = unit_low_bits(lanes), flip[QUOTIENT_BITS] = {0};
+    for (; level <= UNIT_LEVELS && pool != 0; level++) {
+        unsigned before = unit_count(pool);
+        pool = unit_deposit(bits_from(w, w->at), pool);
+        w->at += before;
+        for (unsigned p = 0; p < QUOTIENT_BITS; p++)
+            flip[p] ^= level % (1u << p) == 0 ? pool : 0;
+    }
+    unsigned at = 0;
+    for (uint64_t set = bands; set != 0; set &= set - 1) {
+        unsigned z = unit_first(set);
+        uint64_t mine = w->quotient[z], *count = w->plane[z] + PLANE_QUOTIENT;
+        for (unsigned p = 0; p < QUOTIENT_BITS; p++)
+            count[p] ^= unit_deposit(flip[p] >> at % 64, mine);
+        w->quotient[z] = unit_deposit(pool >> at % 64, mine);
+        at += unit_count(mine);
+    }
+    return unit_count(pool);
+}
+
+UNIT_INLINE void parse_levels(unit_work *w)
 {
     uint64_t bands = w->leveled;
-    size_t lanes = 0;
-    for (uint64_t set = bands; set != 0; set &= set - 1)
-        lanes += unit_count(w->quotient[unit_first(set)]);
-    const char *why = NULL;
-    for (unsigned level = 2; level <= UNIT_LEVELS && lanes != 0 && why == NULL; level++)
-        why = parse_level(w, level, &bands, &lanes);
-    if (why != NULL)
-        return why;
+    unsigned level = 2, lanes = POOL_LANES + 1;
+    for (; level <= UNIT_LEVELS && lanes > POOL_LANES; level++)
+        lanes = parse_level(w, level, &bands);
+    if (level <= UNIT_LEVELS && lanes != 0)
+        lanes = parse_pool(w, level, bands, lanes);
     w->escaped = lanes != 0 ? bands : 0;
     w->escapes_at = w->at;
-    if (!has_bits(w, 16 * lanes))
-        return "a unit ends inside its escapes";
-    w->at += 16 * lanes;
-    return NULL;
+    w->at += 16 * (size_t)lanes;
 }
 
 /* The unit ends where its bytes end, and bits that fill the last byte are 0. */
 UNIT_INLINE const char *parse_end(const unit_work *w)
 {
+    if (w->at > w->nbits)
+        return "a unit is shorter than what it holds";
     size_t left = w->nbits - w->at;
     if (left >= 8)
         return "a unit is longer than what it holds";
@@ -299,19 +289,16 @@ UNIT_INLINE const char *parse_end(const unit_work *w)
 UNIT_INLINE const char *parse_unit(unit_work *w, const uint8_t *bytes, size_t nbytes, uint64_t grid)
 {
     const char *why = nbytes == 0 ? "a unit has no bytes" : parse_head(w, bytes, nbytes);
-    if (why == NULL)
-        why = parse_lanes(w, grid);
-    if (why == NULL)
-        why = parse_dense(w);
-    if (why == NULL)
-        why = parse_groups(w);
-    if (why == NULL)
-        why = parse_lists(w);
-    if (why == NULL)
-        why = parse_signs(w);
-    if (why == NULL)
-        why = parse_levels(w);
-    return why == NULL ? parse_end(w) : why;
+    if (why != NULL)
+        return why;
+    parse_lanes(w, grid);
+    parse_dense(w);
+    parse_groups(w);
+    bool listed = parse_lists(w);
+    parse_signs(w);
+    parse_levels(w);
+    why = parse_end(w);
+    return why == NULL && !listed ? "a position in a unit is not one of its lanes" : why;
 }
 
 /* Escapes replace the magnitudes that planes gave; `quant` is by zigzag index, and is not for DC. */
@@ -323,7 +310,7 @@ UNIT_INLINE void write_escapes(mr__l3_unit *unit, const unit_work *w, const uint
         uint16_t factor = z == 0 ? 1 : quant[z];
         for (uint64_t lanes = w->quotient[z]; lanes != 0; lanes &= lanes - 1, at += 16) {
             unsigned lane = unit_first(lanes);
-            uint32_t value = (uint32_t)unit_bits_at(w->bytes, at) & 0xffff;
+            uint32_t value = (uint32_t)bits_from(w, at) & 0xffff;
             if (w->plane[z][sign_plane(w, z)] >> lane & 1)
                 value = 0u - value;
             unit->coef[unit_natural[z]][lane] = (int16_t)(uint16_t)(value * factor);

@@ -92,27 +92,28 @@ UNIT_INLINE uint64_t open_groups(uint64_t nonzero, unsigned lanes)
     return (nonzero & UINT64_C(0x1111111111111111)) * 15 & unit_low_bits(lanes);
 }
 
-/* The cheapest mode of a band over these lanes, which are all that it has nonzero ones in. */
+/*
+ * The cheapest mode of a band over these lanes, which are all that it has nonzero ones in; of equal ones the lowest.
+ * Groups are counted last, and only if they could be cheaper: that takes an extraction.
+ */
 UNIT_INLINE unit_choice choose_mode(const unit_band *band, uint64_t lanes, unsigned nlanes)
 {
     if (band->nonzero == 0)
         return (unit_choice){0, MODE_EMPTY};
     unit_choice best = {UINT32_MAX, 0};
     bool ones = band->all_bits == 1;
-    uint64_t open = open_groups(unit_extract(band->nonzero, lanes), nlanes);
-    uint32_t groups = unit_groups(nlanes) + unit_count(open);
     if (ones && band->nonzeros <= UNIT_LIST_MAX)
         best = (unit_choice){band->nonzeros * unit_position_nbits(nlanes), (uint8_t)band->nonzeros};
-    if (ones && groups < best.nbits)
-        best = (unit_choice){groups, MODE_GROUPS_OF_ONES};
-    if (!ones)
-        best = (unit_choice){groups + band->cost[0], MODE_GROUPS};
     for (unsigned raw = 0; raw < band->raws; raw++) {
         uint32_t nbits = (raw + 1) * nlanes + band->cost[raw];
         if (nbits < best.nbits)
             best = (unit_choice){nbits, (uint8_t)(MODE_DENSE + raw)};
     }
-    return best;
+    uint32_t below = best.nbits + (best.mode >= MODE_DENSE), groups = unit_groups(nlanes) + (ones ? 0 : band->cost[0]);
+    if (groups + band->nonzeros >= below)
+        return best;
+    groups += unit_count(open_groups(unit_extract(band->nonzero, lanes), nlanes));
+    return groups >= below ? best : (unit_choice){groups, ones ? MODE_GROUPS_OF_ONES : MODE_GROUPS};
 }
 
 /* What the DC of each lane differs by from its prediction; 0 for the first, and outside the grid. */

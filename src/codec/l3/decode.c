@@ -50,7 +50,10 @@ int mr__l3_verify(mr__call *call)
     for (size_t i = 0; result == 0 && i < mr__l3_tile_count(head); i++) {
         const uint8_t *bytes;
         size_t nbytes;
-        result = mr__l3_tile_open(call, head, offsets, i, false, &bytes, &nbytes);
+        if (head->mode == MR__L3_DCT)
+            result = mr__l3_dct_tile_read(call, &mr__l3_state_of(call)->dct.decoder, head, offsets, i, NULL, NULL);
+        else
+            result = mr__l3_tile_open(call, head, offsets, i, false, &bytes, &nbytes);
     }
     return result != 0 ? result : mr__l3_tail_read(call, head, &tail);
 }

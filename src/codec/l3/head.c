@@ -27,7 +27,8 @@ enum {
     VERSION = 1,
     FLAG_ICC = 1,
     FLAG_ORIGIN = 2,
-    DCT_SIDE_MAX = 65535
+    DCT_SIDE_MAX = 65535,
+    TILE_PIXELS_MAX = 1 << 18
 };
 #define SIDE_MAX 0x7fffffffu
 
@@ -142,6 +143,10 @@ static int check_pixel(mr__call *call, const mr__l3_head *head)
         return fail_value(call, "tile width", head->tile_width, AT_TILE_WIDTH, "a power of two, 32 to 1024");
     if (!is_tile_side(head->tile_height))
         return fail_value(call, "tile height", head->tile_height, AT_TILE_HEIGHT, "a power of two, 32 to 1024");
+    if (head->tile_width * head->tile_height > TILE_PIXELS_MAX)
+        return mr__call_fail(call, MR_ECORRUPT,
+                             "damaged L3 image: tiles of %u x %u at byte %d; they can have %d pixels", head->tile_width,
+                             head->tile_height, AT_TILE_WIDTH, TILE_PIXELS_MAX);
     if (head->sizes != call->bytes + AT_MODE_PART)
         return mr__call_fail(call, MR_ECORRUPT, "damaged L3 image: pixel mode has no mode part, as byte %d says",
                              AT_MODE_NBYTES);

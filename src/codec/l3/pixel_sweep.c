@@ -14,7 +14,7 @@
 
 enum { STEP = 8 /* rows of a step */ };
 
-static const char bad_layers[] = "a layer is not as long as its blocks need it";
+static const char bad_layers[] = "its layers do not fit its blocks";
 
 typedef struct sweep {
     mr__l3_planes *planes;
