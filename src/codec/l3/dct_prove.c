@@ -6,7 +6,6 @@
  */
 #include "codec/l3/dct_recode.h"
 
-#include "base/pool.h"
 #include "base/size.h"
 
 #include <string.h>
@@ -115,7 +114,7 @@ static int wait_source(mr__l3_dct_job *job, uint32_t y)
         result = place_source(job);
     if (result == 0 && (job->source.part.job == NULL || y != 0))
         result = start_source(job, y);
-    mr__pool_wait(job->pool);
+    mr__l3_dct_work_wait(job);
     return result != 0 ? result : mr__l3_dct_part_end(job, &job->source.part);
 }
 
