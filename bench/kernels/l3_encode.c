@@ -5,6 +5,7 @@
  */
 #include "codec/l3/pixel.h"
 #include "codec/l3/pixel_forward.h"
+#include "codec/l3/pixel_split.h"
 #include "kernels.h"
 
 #include <string.h>
@@ -120,6 +121,15 @@ FORWARD(lift16, 2, 3)
 FORWARD(prefix8, 1, 1)
 FORWARD(prefix16, 2, 1)
 
+/* A third of the bytes are pixels: each output takes as many. */
+static void call_split3(kernel_function *function, uint8_t *const out[], const uint8_t *const in[], size_t nbytes)
+{
+    void *const channel[4] = {out[0], out[1], out[2], NULL};
+    for (unsigned c = 0; c < 3; c++)
+        memset(out[c], 0, nbytes);
+    ((mr__l3_split_row *)function)(in[0], nbytes / 3, channel);
+}
+
 static kernel entry(const char *name, kernel_function *function, kernel_call *call, size_t unit)
 {
     kernel k = {.function = function, .call = call, .unit = unit, .inputs = 1, .outputs = 1};
@@ -143,6 +153,10 @@ static size_t list(mr__cpu_flags cpu, kernel k[KERNEL_LIST_MAX])
     k[n++] = entry("forward_lift16", (kernel_function *)table.lift[1], call_lift16, 2 * SIDE);
     k[n++] = entry("forward_prefix8", (kernel_function *)table.prefix[0], call_prefix8, SIDE);
     k[n++] = entry("forward_prefix16", (kernel_function *)table.prefix[1], call_prefix16, 2 * SIDE);
+    mr__l3_split split;
+    mr__l3_split_init(&split, cpu);
+    k[n] = entry("split3", (kernel_function *)split.row[0][3], call_split3, 3);
+    k[n++].outputs = 3;
     return n;
 }
 
