@@ -33,9 +33,8 @@ typedef struct kernel {
     size_t unit;             /* nbytes is a multiple of this */
     size_t inputs;
     size_t outputs;
-    size_t
-        in_slack; /* bytes before and behind each input that the kernel may read; then it starts at a multiple of 32 */
-    size_t out_slack; /* likewise of outputs, and write at will */
+    size_t in_slack;  /* bytes around each input that may be read; it then starts at a multiple of 32 */
+    size_t out_slack; /* likewise of outputs, and written at will */
 } kernel;
 
 typedef struct kernel_table {
@@ -44,9 +43,11 @@ typedef struct kernel_table {
     size_t (*list)(mr__cpu_flags cpu, kernel list[KERNEL_LIST_MAX]);
 } kernel_table;
 
+extern const kernel_table kernels_jpeg_scans;
 extern const kernel_table kernels_png_unfilter;
 extern const kernel_table kernels_jpeg_pixels;
 extern const kernel_table kernels_l3_pixel;
+extern const kernel_table kernels_l3_unit;
 
 /* One kernel beside the portable one. False, with a word on stderr, when they differ. */
 bool kernel_check(const kernel *portable, const kernel *variant, const char *isa, uint64_t seed);

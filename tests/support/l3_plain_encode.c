@@ -190,7 +190,8 @@ static void put_head(l3_out *out, const mr_image *image, uint32_t tile_width, ui
     l3_out_number(out, image->height, 4);
     l3_out_number(out, tile_width, 2);
     l3_out_number(out, tile_height, 2);
-    l3_out_number(out, 0, 12); // no mode part, no tail
+    l3_out_number(out, 0, 4); // no mode part
+    l3_out_number(out, 0, 8); // no tail
 }
 
 /* The file in its exact size, for a sanitizer, with its hashes. */
@@ -257,7 +258,8 @@ picture_file l3_plain_one_tile(const mr_image *shape, const void *bytes, size_t 
     l3_out out = {0};
     put_head(&out, shape, 1024, 256);
     l3_out_number(&out, nbytes, 4);
-    l3_out_number(&out, 0, 4 + 8);
+    l3_out_number(&out, 0, 4); // the hashes follow
+    l3_out_number(&out, 0, 8);
     l3_out_bytes(&out, bytes, nbytes);
     return finish(&out);
 }

@@ -64,14 +64,14 @@ int mr__l3_open(mr__call *call, const uint64_t **offsets)
 /* What is hashed comes first: what is said of it names the place. */
 static int check_hashes(mr__call *call, const mr__l3_head *head, const uint64_t *offsets)
 {
-    int result = 0;
     mr__l3_tail tail;
+    int result = mr__l3_tail_read(call, head, &tail);
     for (size_t i = 0; result == 0 && i < mr__l3_tile_count(head); i++) {
         const uint8_t *bytes;
         size_t nbytes;
         result = mr__l3_tile_open(call, head, offsets, i, false, &bytes, &nbytes);
     }
-    return result != 0 ? result : mr__l3_tail_read(call, head, &tail);
+    return result;
 }
 
 int mr__l3_verify(mr__call *call)

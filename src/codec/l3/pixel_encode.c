@@ -39,7 +39,7 @@ static void encode_piece(void *arg, size_t worker)
     uint8_t *to = e->band + p->at * e->tile_nbytes_max;
     size_t nbytes = mr__l3_tile_encode(&e->plan, &work, e->image, mr__l3_tile_rect(&e->head, p->tile), to);
     e->lengths[p->tile] = (uint32_t)nbytes;
-    e->hashes[p->tile] = mr__l3_tile_hash(to, nbytes);
+    e->hashes[p->tile] = mr__l3_tile_hash(to, nbytes, e->call->cpu);
 }
 
 /* The tiles of a band, one after the other, behind *used bytes of *tiles. */

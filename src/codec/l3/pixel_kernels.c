@@ -51,17 +51,13 @@ static inline uint64_t spread_quotients(uint64_t q)
     return (q | q << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
 }
 
-static inline uint64_t add_bytes(uint64_t a, uint64_t b)
-{
-    return ((a & EACH(0x7f)) + (b & EACH(0x7f))) ^ ((a ^ b) & EACH(0x80));
-}
-
-/* v + (q << (k - 1)), away from zero: what is added to a negative number is added to its complement. */
+/*
+ * v + (q << (k - 1)) if v is not negative, else v - (q << (k - 1)). v has copies of its sign from bit k - 1 on, and
+ * v - x is ~(~v + x): either way the bits of the quotient change those copies, and nothing is carried.
+ */
 static inline uint64_t add_quotients(uint64_t v, uint64_t q, unsigned k)
 {
-    uint64_t negative = (v >> 7 & EACH(1)) * 255;
-    uint64_t more = (q & EACH(0xff >> (k - 1))) << (k - 1);
-    return add_bytes(v ^ negative, more) ^ negative;
+    return v ^ (q & EACH(0xff >> (k - 1))) << (k - 1);
 }
 
 /* The bits of `bits`, from the lowest, at the places of the ones of `mask`; `count` is how many. */
@@ -182,8 +178,9 @@ void mr__l3_pixel_kernels_init_c(mr__l3_pixel_kernels *table)
 void mr__l3_pixel_kernels_init(mr__l3_pixel_kernels *table, mr__cpu_flags cpu)
 {
     mr__l3_pixel_kernels_init_c(table);
-    (void)cpu;
 #if defined(__x86_64__)
     mr__l3_pixel_kernels_init_avx2(table, cpu);
+#elif defined(__aarch64__)
+    mr__l3_pixel_kernels_init_neon(table, cpu);
 #endif
 }

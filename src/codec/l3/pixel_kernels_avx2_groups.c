@@ -38,8 +38,9 @@ typedef struct width {
 #define RAISE(i, k)  (uint16_t)((k) == 0 ? 0 : 1u << (16 - (k) - (i) * (k) % 8))
 #define RAISE4(i, k) RAISE(i, k), RAISE(i + 1, k), RAISE(i + 2, k), RAISE(i + 3, k)
 #define LOWER4(k)    1u << (k), 1u << (k), 1u << (k), 1u << (k)
+#define LESS(k)      (((k) + 7) % 8) /* k - 1; without bits there are no quotients either */
 #define QUOTIENTS(k)                                                                                                   \
-    ((k) == 0 ? 0 : (UINT64_C(0x0706050403020100) << ((k)-1) & 0x0101010101010101u * (uint8_t)(0xff << ((k)-1))))
+    (UINT64_C(0x0706050403020100) << LESS(k) & UINT64_C(0x0101010101010101) * (uint8_t)(0xff << LESS(k)))
 #define WIDTH(k)                                                                                                       \
     {                                                                                                                  \
         {BYTES4(0, k), BYTES4(4, k), BYTES4(8, k), BYTES4(12, k)},                                                     \
