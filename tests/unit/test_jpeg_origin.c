@@ -105,6 +105,16 @@ static void samplings(void **state)
             }
 }
 
+/* More blocks than an MCU may have: each component has its scan. */
+static void large_mcu(void **state)
+{
+    (void)state;
+    plain_recipe r = {.width = 70, .height = 50, .space = PLAIN_YCC, .factors = {0x24, 0x12, 0x12}, .separate = true};
+    picture_file file = plain_encode(&r);
+    check_both(&file, "12 blocks");
+    free(file.bytes);
+}
+
 static void kinds(void **state)
 {
     (void)state;
@@ -286,6 +296,18 @@ static void padding_bits(void **state)
     }
     assert_true(changed > 10);
     assert_true(check_same(&file, NULL, "padding bits") > first);
+    // One bit more or less than the file takes: their number stands behind the flags and the bytes of text.
+    mr__jpeg_coefficients c;
+    picture_file origin, made;
+    assert_int_equal(coefs_read(&tool, &file, &c), 0);
+    assert_int_equal(coefs_origin(&tool, &file, &c, NULL, &origin), 0);
+    uint8_t *count = origin.bytes + 1;
+    while (*count++ >= 128)
+        ;
+    bool is_whole = *count % 8 == 0;
+    *count += is_whole ? -1 : 1; // in as many bytes
+    assert_int_equal(coefs_restore(&tool, &c, NULL, &origin, &made), MR_ECORRUPT);
+    assert_contains(coefs_detail(&tool), is_whole ? "too few" : "too many");
     free(file.bytes);
 }
 
@@ -506,11 +528,12 @@ static void shared_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(samplings),  cmocka_unit_test(kinds),        cmocka_unit_test(qualities),
-        cmocka_unit_test(codings),    cmocka_unit_test(long_runs),    cmocka_unit_test(padding_blocks),
-        cmocka_unit_test(oddities),   cmocka_unit_test(padding_bits), cmocka_unit_test(sizes),
-        cmocka_unit_test(metadata),   cmocka_unit_test(golden),       cmocka_unit_test(refusals),
-        cmocka_unit_test(fill_bytes), cmocka_unit_test(hostile),      cmocka_unit_test(shared_files),
+        cmocka_unit_test(samplings),      cmocka_unit_test(large_mcu),  cmocka_unit_test(kinds),
+        cmocka_unit_test(qualities),      cmocka_unit_test(codings),    cmocka_unit_test(long_runs),
+        cmocka_unit_test(padding_blocks), cmocka_unit_test(oddities),   cmocka_unit_test(padding_bits),
+        cmocka_unit_test(sizes),          cmocka_unit_test(metadata),   cmocka_unit_test(golden),
+        cmocka_unit_test(refusals),       cmocka_unit_test(fill_bytes), cmocka_unit_test(hostile),
+        cmocka_unit_test(shared_files),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

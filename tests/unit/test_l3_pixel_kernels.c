@@ -282,9 +282,39 @@ static void pack(void **state)
     compare(compare_pack);
 }
 
+static void compare_remap(const mr__l3_pixel_kernels *c, const mr__l3_pixel_kernels *variant, uint64_t *seed)
+{
+    for (unsigned depth = 0; depth < 2; depth++) {
+        unsigned n = 1 + draw(seed, draw(seed, 2) ? 1024 : 70), first = draw(seed, 40);
+        size_t size = depth + 1, skip = first * size;
+        arena a = {.count = 0};
+        mr__l3_remap remap = {.count = 1 + draw(seed, 256), .first = draw(seed, 65536), .step = draw(seed, 65536)};
+        fill(remap.value, remap.count, seed);
+        uint8_t *from = row_new(&a, n + first, size, seed), *green = row_new(&a, n + first, size, seed);
+        bool has_green = draw(seed, 2), outside = draw(seed, 3) == 0;
+        for (size_t i = 0; depth == 0 && i < n; i++)
+            from[skip + i] = (uint8_t)(draw(seed, remap.count) - (has_green ? green[skip + i] - 128u : 0));
+        if (outside) // one sample, at any place, may be beyond the values
+            from[skip + draw(seed, n)]++;
+        void *to[2] = {row_new(&a, n, size, seed), row_new(&a, n, size, seed)};
+        bool good = c->remap[depth](from + skip, has_green ? green + skip : NULL, n, &remap, to[0]);
+        assert_int_equal(variant->remap[depth](from + skip, has_green ? green + skip : NULL, n, &remap, to[1]), good);
+        if (good)
+            assert_memory_equal(to[0], to[1], n * size);
+        arena_free(&a);
+    }
+}
+
+static void remap(void **state)
+{
+    (void)state;
+    compare(compare_remap);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(groups), cmocka_unit_test(crowds), cmocka_unit_test(lift),
-                                       cmocka_unit_test(base),   cmocka_unit_test(prefix), cmocka_unit_test(pack)};
+                                       cmocka_unit_test(base),   cmocka_unit_test(prefix), cmocka_unit_test(pack),
+                                       cmocka_unit_test(remap)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,14 +16,29 @@ UNIT_INLINE unsigned unit_count(uint64_t x)
     return (unsigned)__builtin_popcountll(x);
 }
 
+/* unit_deposit of four bits: by mask, then by bits. */
+static const uint8_t unit_deposit_four[16][16] = {
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},       {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1},
+    {0, 2, 0, 2, 0, 2, 0, 2, 0, 2, 0, 2, 0, 2, 0, 2},       {0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3},
+    {0, 4, 0, 4, 0, 4, 0, 4, 0, 4, 0, 4, 0, 4, 0, 4},       {0, 1, 4, 5, 0, 1, 4, 5, 0, 1, 4, 5, 0, 1, 4, 5},
+    {0, 2, 4, 6, 0, 2, 4, 6, 0, 2, 4, 6, 0, 2, 4, 6},       {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7},
+    {0, 8, 0, 8, 0, 8, 0, 8, 0, 8, 0, 8, 0, 8, 0, 8},       {0, 1, 8, 9, 0, 1, 8, 9, 0, 1, 8, 9, 0, 1, 8, 9},
+    {0, 2, 8, 10, 0, 2, 8, 10, 0, 2, 8, 10, 0, 2, 8, 10},   {0, 1, 2, 3, 8, 9, 10, 11, 0, 1, 2, 3, 8, 9, 10, 11},
+    {0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12},   {0, 1, 4, 5, 8, 9, 12, 13, 0, 1, 4, 5, 8, 9, 12, 13},
+    {0, 2, 4, 6, 8, 10, 12, 14, 0, 2, 4, 6, 8, 10, 12, 14}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+};
+
 /* The lowest bits, each at the place of the next bit that is set in the mask; the rest is 0. */
 UNIT_INLINE uint64_t unit_deposit(uint64_t bits, uint64_t mask)
 {
+    static const uint8_t count[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
     if (mask == ~UINT64_C(0))
         return bits;
     uint64_t to = 0;
-    for (; mask != 0; mask &= mask - 1, bits >>= 1)
-        to |= (0 - (bits & 1)) & (mask & (0 - mask));
+    for (unsigned at = 0; mask != 0; at += 4, mask >>= 4) {
+        to |= (uint64_t)unit_deposit_four[mask & 15][bits & 15] << at;
+        bits >>= count[mask & 15];
+    }
     return to;
 }
 

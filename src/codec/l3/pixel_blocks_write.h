@@ -5,6 +5,8 @@
  * count_ones(word) and masks_of_block(block, k, layers, masks) (the masks of layers 1 to `layers` of a block with
  * layers). Bytes are handled eight to a word.
  */
+#if defined(BLOCKS_TARGET) /* there is nothing in it otherwise */
+
 #include "base/bytes.h"
 #include "codec/l3/pixel_blocks.h"
 #include "codec/l3/pixel_kernels.h"
@@ -125,3 +127,5 @@ BLOCKS_TARGET static size_t BLOCKS_NAME(write)(const uint64_t *blocks, size_t gr
         at = write_layers(blocks, groups, layers, headers, to, at, scratch);
     return (size_t)(at - to);
 }
+
+#endif

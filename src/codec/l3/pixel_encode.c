@@ -39,7 +39,7 @@ static void encode_piece(void *arg, size_t worker)
     uint8_t *to = e->band + p->at * e->tile_nbytes_max;
     size_t nbytes = mr__l3_tile_encode(&e->plan, &work, e->image, mr__l3_tile_rect(&e->head, p->tile), to);
     e->lengths[p->tile] = (uint32_t)nbytes;
-    e->hashes[p->tile] = mr__l3_tile_hash(to, nbytes);
+    e->hashes[p->tile] = mr__l3_tile_hash(to, nbytes, e->call->cpu);
 }
 
 /* The tiles of a band, one after the other, behind *used bytes of *tiles. */
@@ -109,6 +109,7 @@ static void plan_encoding(encoding *e, const mr_encode_options *options)
         (mr__l3_pixel_plan){.preset = options->preset, .channels = image->channels, .sample_nbytes = image->depth / 8};
     mr__l3_forward_init(&e->plan.forward, e->call->cpu);
     mr__l3_block_kernels_init(&e->plan.blocks, e->call->cpu);
+    mr__l3_split_init(&e->plan.split, e->call->cpu);
     e->head = (mr__l3_head){.mode = MR__L3_PIXEL,
                             .channels = image->channels,
                             .depth = image->depth,

@@ -178,8 +178,9 @@ void mr__l3_pixel_kernels_init_c(mr__l3_pixel_kernels *table)
 void mr__l3_pixel_kernels_init(mr__l3_pixel_kernels *table, mr__cpu_flags cpu)
 {
     mr__l3_pixel_kernels_init_c(table);
-    (void)cpu;
 #if defined(__x86_64__)
     mr__l3_pixel_kernels_init_avx2(table, cpu);
+#elif defined(__aarch64__)
+    mr__l3_pixel_kernels_init_neon(table, cpu);
 #endif
 }

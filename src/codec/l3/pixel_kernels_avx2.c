@@ -11,6 +11,7 @@ void mr__l3_pixel_kernels_init_avx2(mr__l3_pixel_kernels *table, mr__cpu_flags c
     mr__l3_lift_init_avx2(table);
     mr__l3_pack_init_avx2(table);
     mr__l3_prefix_init_avx2(table);
+    mr__l3_remap_init_avx2(table);
 }
 
 #else

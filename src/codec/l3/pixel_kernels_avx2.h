@@ -9,5 +9,6 @@ void mr__l3_groups_init_avx2(mr__l3_pixel_kernels *table, mr__cpu_flags cpu);
 void mr__l3_lift_init_avx2(mr__l3_pixel_kernels *table);
 void mr__l3_pack_init_avx2(mr__l3_pixel_kernels *table);
 void mr__l3_prefix_init_avx2(mr__l3_pixel_kernels *table);
+void mr__l3_remap_init_avx2(mr__l3_pixel_kernels *table);
 
 #endif
