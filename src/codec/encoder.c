@@ -184,7 +184,9 @@ static int carry_metadata(mr_encoder *e, mr__call *call, job *j)
 {
     if (j->o.orientation == 0)
         j->o.orientation = j->info.orientation;
-    if (j->o.icc != NULL || !j->info.has_icc || j->from->icc == NULL)
+    // a profile of CMYK says nothing about the RGB that a decode makes of it
+    bool fits = j->info.color != MR_COLOR_CMYK && j->info.color != MR_COLOR_YCCK;
+    if (j->o.icc != NULL || !j->info.has_icc || j->from->icc == NULL || !fits)
         return 0;
     int result = j->from->icc(call, &e->icc, &j->o.icc_nbytes);
     if (result == 0 && j->o.icc_nbytes != 0)

@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "form_file.h"
+#include "jpeg_plain.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,21 +39,22 @@ static picture_file make(mr_form form, uint32_t channels, uint32_t depth, uint32
     return file;
 }
 
-static const mr_form with_metadata[] = {MR_FORM_PNG, MR_FORM_WEBP, MR_FORM_RAW};
+static const mr_form with_metadata[] = {MR_FORM_PNG, MR_FORM_WEBP, MR_FORM_RAW, MR_FORM_L3};
 
 /* Pixels, orientation and profile go from each lossless form to each. */
 static void everything_goes_along(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 3; i++)
-        for (size_t j = 0; j < 3; j++) {
+    for (size_t i = 0; i < 4; i++)
+        for (size_t j = 0; j < 4; j++) {
             picture_file from = make(with_metadata[i], 3, 8, 5), to = {0};
             mr_image pixels = picture_decode(from.bytes, from.nbytes, NULL);
             mr_encode_options options = {.struct_size = sizeof options, .form = with_metadata[j], .lossless = true};
             mr_recode_report report = {.struct_size = sizeof report};
             assert_int_equal(recode(encoder, &from, &options, &to, &report), 0);
             assert_true(!report.exact && !report.has_origin && report.origin_nbytes == 0);
-            assert_string_equal(report.why, "");
+            if (with_metadata[i] != MR_FORM_L3 || with_metadata[j] != MR_FORM_L3)
+                assert_string_equal(report.why, "");
             check_decode(&to, NULL, &pixels, "recoded");
             check_metadata(&to, 5, profile, sizeof profile);
             mr_image_fini(&pixels, NULL);
@@ -72,6 +74,79 @@ static void options_can_give_others(void **state)
     check_metadata(&to, 1, "other", 5);
     free(from.bytes);
     free(to.bytes);
+}
+
+/* A JPEG with a profile behind its first marker. */
+static picture_file add_profile(picture_file plain)
+{
+    size_t segment = 2 + 2 + 14 + sizeof profile;
+    picture_file file = {malloc(plain.nbytes + segment), plain.nbytes + segment};
+    memcpy(file.bytes, plain.bytes, 2);
+    memcpy(file.bytes + 2, (uint8_t[]){0xff, 0xe2, 0, 16 + sizeof profile}, 4);
+    memcpy(file.bytes + 6, "ICC_PROFILE\0\1\1", 14);
+    memcpy(file.bytes + 20, profile, sizeof profile);
+    memcpy(file.bytes + 2 + segment, plain.bytes + 2, plain.nbytes - 2);
+    free(plain.bytes);
+    return file;
+}
+
+/* JPEG to L3 and back: the coefficients, the profile, and the very file. */
+static void a_jpeg_comes_back(void **state)
+{
+    (void)state;
+    picture_file from = add_profile(plain_encode(&(plain_recipe){.width = 90, .height = 70, .space = PLAIN_YCC}));
+    picture_file l3 = {0}, back = {0}, turned = {0};
+    mr_encode_options to_l3 = {.struct_size = sizeof to_l3, .form = MR_FORM_L3};
+    mr_encode_options to_jpeg = {.struct_size = sizeof to_jpeg, .form = MR_FORM_JPEG};
+    mr_recode_report report = {.struct_size = sizeof report};
+    assert_int_equal(recode(encoder, &from, &to_l3, &l3, &report), 0);
+    assert_true(report.exact && report.has_origin && report.origin_nbytes > 0 && report.origin_nbytes < l3.nbytes);
+    assert_string_equal(report.why, "");
+    check_metadata(&l3, 1, profile, sizeof profile);
+    mr_info info = info_of(&l3);
+    assert_true(info.has_origin && !info.lossless && info.tiles != 0 && info.extra_nbytes > report.origin_nbytes);
+    assert_int_equal(recode(encoder, &l3, &to_jpeg, &back, &report), 0);
+    assert_true(report.exact && report.has_origin);
+    assert_int_equal(back.nbytes, from.nbytes);
+    assert_memory_equal(back.bytes, from.bytes, from.nbytes);
+    to_l3.orientation = 6;
+    assert_int_equal(recode(encoder, &from, &to_l3, &turned, &report), 0);
+    check_metadata(&turned, 6, profile, sizeof profile);
+    free(back.bytes);
+    to_jpeg.quality = 50;
+    assert_int_equal(recode(encoder, &l3, &to_jpeg, &back, &report), 0);
+    assert_true(!report.exact && !report.has_origin);
+    assert_contains(report.why, "quality");
+    free(from.bytes);
+    free(l3.bytes);
+    free(back.bytes);
+    free(turned.bytes);
+}
+
+/* What has no DCT mode goes through pixels, and the report says why. */
+static void what_is_no_jpeg_of_ours_goes_through_pixels(void **state)
+{
+    (void)state;
+    const plain_recipe recipes[] = {{.width = 50, .height = 40, .space = PLAIN_CMYK},
+                                    {.width = 50, .height = 40, .space = PLAIN_YCC, .arithmetic = true}};
+    static const char *const words[] = {"CMYK", "rithmetic"};
+    for (size_t i = 0; i < 2; i++) {
+        picture_file from = add_profile(plain_encode(&recipes[i])), to = {0};
+        mr_image pixels = picture_decode(from.bytes, from.nbytes, NULL);
+        mr_encode_options options = {.struct_size = sizeof options, .form = MR_FORM_L3};
+        mr_recode_report report = {.struct_size = sizeof report};
+        assert_int_equal(recode(encoder, &from, &options, &to, &report), 0);
+        assert_true(!report.exact && !report.has_origin && report.origin_nbytes == 0);
+        assert_contains(report.why, words[i]);
+        check_decode(&to, NULL, &pixels, "through pixels");
+        if (i == 0)
+            check_metadata(&to, 1, NULL, 0);
+        else
+            check_metadata(&to, 1, profile, sizeof profile);
+        mr_image_fini(&pixels, NULL);
+        free(from.bytes);
+        free(to.bytes);
+    }
 }
 
 static void misuse_is_refused(void **state)
@@ -163,6 +238,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_goes_along),
         cmocka_unit_test(options_can_give_others),
+        cmocka_unit_test(a_jpeg_comes_back),
+        cmocka_unit_test(what_is_no_jpeg_of_ours_goes_through_pixels),
         cmocka_unit_test(misuse_is_refused),
         cmocka_unit_test(what_the_new_form_lacks_is_refused),
         cmocka_unit_test(limits_hold),
