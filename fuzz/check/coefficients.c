@@ -8,8 +8,8 @@
  */
 #include "check.h"
 
-#include "codec/coefficients.h"
 #include "codec/handle.h"
+#include "codec/jpeg/coefficients.h"
 
 #include <setjmp.h>
 #include <stdio.h>

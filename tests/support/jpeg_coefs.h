@@ -3,8 +3,8 @@
 #ifndef TESTS_SUPPORT_JPEG_COEFS_H
 #define TESTS_SUPPORT_JPEG_COEFS_H
 
-#include "codec/coefficients.h"
 #include "codec/handle.h"
+#include "codec/jpeg/coefficients.h"
 #include "jpeg_plain.h"
 
 /* What a call needs, kept between calls. All zero before coefs_open. */

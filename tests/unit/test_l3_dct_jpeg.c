@@ -7,8 +7,8 @@
 #include "jpeg_plain.h"
 #include "l3_dct.h"
 
-#include "codec/coefficients.h"
 #include "codec/handle.h"
+#include "codec/jpeg/coefficients.h"
 
 #include <stdio.h>
 #include <stdlib.h>

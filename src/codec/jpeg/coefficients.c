@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codec/coefficients.h"
+#include "codec/jpeg/coefficients.h"
 
 #include "base/size.h"
 #include "codec/jpeg/scan_read.h"

@@ -8,7 +8,7 @@
 #ifndef MR_CODEC_JPEG_SCAN_H
 #define MR_CODEC_JPEG_SCAN_H
 
-#include "codec/coefficients.h"
+#include "codec/jpeg/coefficients.h"
 #include "codec/jpeg/header.h"
 #include "codec/jpeg/huffman.h"
 

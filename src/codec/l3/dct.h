@@ -6,7 +6,7 @@
 #ifndef MR_CODEC_L3_DCT_H
 #define MR_CODEC_L3_DCT_H
 
-#include "codec/coefficients.h"
+#include "codec/jpeg/coefficients.h"
 #include "codec/l3/dct_unit.h"
 #include "codec/l3/l3.h"
 #include "kernel/jpeg_assemble.h"

@@ -7,8 +7,8 @@
  * without restart intervals, of 1 or 3 components. All else is MR_EUNSUPPORTED with a word on what it is ("arithmetic
  * coding", "12 bits", "CMYK", ...). Damage is an error: nothing is guessed.
  */
-#ifndef MR_CODEC_COEFFICIENTS_H
-#define MR_CODEC_COEFFICIENTS_H
+#ifndef MR_CODEC_JPEG_COEFFICIENTS_H
+#define MR_CODEC_JPEG_COEFFICIENTS_H
 
 #include "codec/codec.h"
 
