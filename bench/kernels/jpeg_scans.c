@@ -102,6 +102,17 @@ static void call_read(kernel_function *function, uint8_t *const out[], const uin
     fold(out[0], nbytes, place.blocks, sizeof place.blocks);
 }
 
+static void call_find(kernel_function *function, uint8_t *const out[], const uint8_t *const in[], size_t nbytes)
+{
+    make_blocks(in[0], nbytes);
+    for (size_t i = 0; i < nbytes / 128; i++)
+        for (uint32_t low = 0; low < 15; low++) {
+            uint64_t mask = ((mr__jpeg_find *)function)(place.blocks + 64 * i, low);
+            memcpy(out[0] + 128 * i + 8 * low, &mask, 8);
+            memset(out[0] + 128 * i + 120, 0, 8);
+        }
+}
+
 static size_t list(mr__cpu_flags cpu, kernel k[KERNEL_LIST_MAX])
 {
     mr__jpeg_scans table;
@@ -109,7 +120,8 @@ static size_t list(mr__cpu_flags cpu, kernel k[KERNEL_LIST_MAX])
     k[0] = (kernel){"jpeg_read", (kernel_function *)table.read, call_read, 1, 1, 1};
     k[1] = (kernel){"jpeg_write", (kernel_function *)table.write, call_write, 128, 1, 1};
     k[2] = (kernel){"jpeg_count", (kernel_function *)table.count, call_count, 128, 1, 1};
-    return 3;
+    k[3] = (kernel){"jpeg_find", (kernel_function *)table.find, call_find, 128, 1, 1};
+    return 4;
 }
 
 const kernel_table kernels_jpeg_scans = {"jpeg scans", list};
