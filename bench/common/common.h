@@ -37,8 +37,9 @@ unsigned long long number_from_text(const char *text, unsigned long long least, 
 /* The part of a width x height image for this image and round: a pure function. */
 mr_rect region_draw(uint64_t seed, uint64_t image, uint64_t round, uint32_t width, uint32_t height);
 
-/* Nanoseconds of this thread's processor, and of the clock on the wall. */
+/* Nanoseconds of this thread's processor, of all threads' processors, and of the clock on the wall. */
 double thread_ns(void);
+double process_ns(void);
 double wall_ns(void);
 
 /* Sorts the values. */

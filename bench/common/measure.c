@@ -20,6 +20,11 @@ double thread_ns(void)
     return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
+double process_ns(void)
+{
+    return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 double wall_ns(void)
 {
     return clock_ns(CLOCK_MONOTONIC);

@@ -17,6 +17,8 @@ has tables '^\| l3-2022 \| portable \|'
 has tables '^\| libjpeg-turbo, own crop \|'
 has tables '^\| memcpy \| - \| 24\.00 \|'
 has tables '^\| small \| default: times libpng \| at least 25\.00 \|'
+has tables '^\| L3 default \| portable \|'
+has tables '^\| L3 small \| 2 \| [0-9]+ \| [0-9]+ \|'
 lacks tables 'other pixels on'
 lacks tables 'nan|inf '
 

@@ -65,7 +65,8 @@ typedef struct racer {
 typedef struct encode_line {
     char name[40];
     unsigned threads;
-    double mb_per_s[ROUNDS_MAX];
+    double core_mb_per_s[ROUNDS_MAX]; /* by the processor time of all threads */
+    double wall_mb_per_s[ROUNDS_MAX]; /* by the clock on the wall */
 } encode_line;
 
 /* A coding's bytes over the JPEG files', image by image. */
@@ -121,7 +122,8 @@ size_t jpeg_entropy_nbytes(const uint8_t *bytes, size_t nbytes);
 double racer_mb_per_s(const contest *c, const racer *r, series s);
 double racer_ms(const contest *c, const racer *r, series s);
 double racer_times(const contest *c, const racer *r, const racer *than, series s); /* how many times as fast */
-double line_mb_per_s(const contest *c, const encode_line *line);
+double line_core_mb_per_s(const contest *c, const encode_line *line);
+double line_wall_mb_per_s(const contest *c, const encode_line *line);
 
 /* By name, and by mask unless it is NULL; NULL when it does not take part. */
 const racer *find_racer(const contest *c, const char *name, const char *mask);

@@ -64,8 +64,9 @@ static void print_lines(FILE *file, const contest *c)
 {
     fputs(",\n     \"encoding\": [", file);
     for (size_t i = 0; i < c->line_count; i++)
-        fprintf(file, "%s\n      {\"name\": \"%s\", \"threads\": %u, \"mb_per_s\": %.2f}", i == 0 ? "" : ",",
-                c->line[i].name, c->line[i].threads, line_mb_per_s(c, &c->line[i]));
+        fprintf(file, "%s\n      {\"name\": \"%s\", \"threads\": %u, \"core_mb_per_s\": %.2f, \"wall_mb_per_s\": %.2f}",
+                i == 0 ? "" : ",", c->line[i].name, c->line[i].threads, line_core_mb_per_s(c, &c->line[i]),
+                line_wall_mb_per_s(c, &c->line[i]));
     fputs("]", file);
 }
 

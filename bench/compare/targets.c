@@ -49,7 +49,7 @@ static void add_bytes(list *l, const contest *c, const char *text, const char *n
 static void add_encoding(list *l, const contest *c, const char *text, const char *name)
 {
     const encode_line *line = find_line(c, name, 1);
-    add(l, c, text, 150, false, line != NULL, line != NULL ? line_mb_per_s(c, line) : 0);
+    add(l, c, text, 150, false, line != NULL, line != NULL ? line_core_mb_per_s(c, line) : 0);
 }
 
 static bool is_set(const contest *c, const char *name)

@@ -43,9 +43,12 @@ typedef struct kernel_table {
     size_t (*list)(mr__cpu_flags cpu, kernel list[KERNEL_LIST_MAX]);
 } kernel_table;
 
+extern const kernel_table kernels_jpeg_scans;
 extern const kernel_table kernels_png_unfilter;
 extern const kernel_table kernels_jpeg_pixels;
 extern const kernel_table kernels_l3_pixel;
+extern const kernel_table kernels_l3_unit;
+extern const kernel_table kernels_l3_encode;
 
 /* One kernel beside the portable one. False, with a word on stderr, when they differ. */
 bool kernel_check(const kernel *portable, const kernel *variant, const char *isa, uint64_t seed);

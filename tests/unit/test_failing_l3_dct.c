@@ -59,6 +59,21 @@ static void recoding_there_and_back(void **state)
         }
 }
 
+/* Where the system has no threads to give, one does all. */
+static void no_threads(void **state)
+{
+    (void)state;
+    for (size_t nth = 1; nth <= 2; nth++) {
+        picture_file jpeg = plain_encode(&kinds[0]), l3 = dct_make(&jpeg);
+        mr_encode_options there = {.struct_size = sizeof there, .form = MR_FORM_L3, .threads = 2};
+        failing_threads(nth);
+        assert_int_equal(recode(NULL, &(recoding){jpeg, l3, there}), 0);
+        failing_threads(0);
+        free(jpeg.bytes);
+        free(l3.bytes);
+    }
+}
+
 static void decoding(void **state)
 {
     (void)state;
@@ -76,6 +91,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recoding_there_and_back),
+        cmocka_unit_test(no_threads),
         cmocka_unit_test(decoding),
     };
     return cmocka_run_group_tests(tests, handles_setup, handles_teardown);

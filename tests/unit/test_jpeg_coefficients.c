@@ -263,6 +263,67 @@ static void refusals(void **state)
     free(file.bytes);
 }
 
+/* A file with bytes put into it. */
+static picture_file insert(const picture_file *file, size_t at, const void *bytes, size_t nbytes)
+{
+    picture_file made = {malloc(file->nbytes + nbytes), file->nbytes + nbytes};
+    memcpy(made.bytes, file->bytes, at);
+    memcpy(made.bytes + at, bytes, nbytes);
+    memcpy(made.bytes + at + nbytes, file->bytes + at, file->nbytes - at);
+    return made;
+}
+
+/* What libjpeg lets pass without a word, or with one. */
+static void stricter(void **state)
+{
+    (void)state;
+    plain_recipe r = {.width = 64, .height = 64, .space = PLAIN_GRAY, .restart = 4};
+    picture_file file = plain_encode(&r), longer = insert(&file, find_marker(&file, 0xd0, 0), "x", 1);
+    check_refused(&longer, MR_ECORRUPT, "restart marker ffd0 is missing");
+    free(longer.bytes);
+    free(file.bytes);
+    // A run of ended blocks that is longer than the image, which became lower.
+    r = (plain_recipe){.width = 64, .height = 64, .space = PLAIN_GRAY, .flat = true, .progressive = true};
+    file = plain_encode(&r);
+    file.bytes[find_marker(&file, 0xc2, 0) + 6] = 56;
+    check_refused(&file, MR_ECORRUPT, "bad Huffman code");
+    free(file.bytes);
+    // AC before DC.
+    static const coefs_scan scans[] = {{1, {0}, 0, 0, 0, 0}, {1, {0}, 1, 63, 0, 0}};
+    r = (plain_recipe){.width = 64, .height = 64, .space = PLAIN_GRAY};
+    picture_file plain = plain_encode(&r);
+    file = coefs_transcode(&plain, &(coefs_coding){.scans = scans, .scan_count = 2});
+    size_t first = find_marker(&file, 0xc4, 0), second = find_marker(&file, 0xc4, first + 2), end = file.nbytes - 2;
+    picture_file swapped = picture_copy(file.bytes, file.nbytes);
+    memcpy(swapped.bytes + first, file.bytes + second, end - second);
+    memcpy(swapped.bytes + first + (end - second), file.bytes + first, second - first);
+    check_file(&file, "DC before AC");
+    check_refused(&swapped, MR_ECORRUPT, "does not fit those before it");
+    free(swapped.bytes);
+    free(file.bytes);
+    free(plain.bytes);
+}
+
+/* Padding that no scan has is as usual. */
+static void padding(void **state)
+{
+    (void)state;
+    plain_recipe r = {.width = 17, .height = 9, .space = PLAIN_YCC, .factors = {0x22}, .separate = true};
+    picture_file file = plain_encode(&r);
+    mr__jpeg_coefficients c;
+    assert_int_equal(coefs_read(&tool, &file, &c), 0);
+    const mr__jpeg_plane *p = &c.plane[0];
+    assert_int_equal(p->blocks_w, 3);
+    assert_int_equal(p->padded_w, 4);
+    for (uint32_t y = 0; y < 2; y++) {
+        const int16_t *block = p->blocks + (y * 4 + 3) * 64;
+        assert_int_equal(block[0], block[-64]);
+        for (int k = 1; k < 64; k++)
+            assert_int_equal(block[k], 0);
+    }
+    free(file.bytes);
+}
+
 /* A DC coefficient that grows beyond what a number holds. */
 static void out_of_range(void **state)
 {
@@ -369,10 +430,11 @@ static void shared_corpus(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(samplings), cmocka_unit_test(gray),        cmocka_unit_test(rgb),
-        cmocka_unit_test(qualities), cmocka_unit_test(codings),     cmocka_unit_test(long_runs),
-        cmocka_unit_test(damage),    cmocka_unit_test(refusals),    cmocka_unit_test(out_of_range),
-        cmocka_unit_test(limits),    cmocka_unit_test(shared_data), cmocka_unit_test(shared_corpus),
+        cmocka_unit_test(samplings),   cmocka_unit_test(gray),          cmocka_unit_test(rgb),
+        cmocka_unit_test(qualities),   cmocka_unit_test(codings),       cmocka_unit_test(long_runs),
+        cmocka_unit_test(damage),      cmocka_unit_test(refusals),      cmocka_unit_test(out_of_range),
+        cmocka_unit_test(limits),      cmocka_unit_test(stricter),      cmocka_unit_test(padding),
+        cmocka_unit_test(shared_data), cmocka_unit_test(shared_corpus),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -105,6 +105,16 @@ static void samplings(void **state)
             }
 }
 
+/* More blocks than an MCU may have: each component has its scan. */
+static void large_mcu(void **state)
+{
+    (void)state;
+    plain_recipe r = {.width = 70, .height = 50, .space = PLAIN_YCC, .factors = {0x24, 0x12, 0x12}, .separate = true};
+    picture_file file = plain_encode(&r);
+    check_both(&file, "12 blocks");
+    free(file.bytes);
+}
+
 static void kinds(void **state)
 {
     (void)state;
@@ -286,6 +296,18 @@ static void padding_bits(void **state)
     }
     assert_true(changed > 10);
     assert_true(check_same(&file, NULL, "padding bits") > first);
+    // One bit more or less than the file takes: their number stands behind the flags and the bytes of text.
+    mr__jpeg_coefficients c;
+    picture_file origin, made;
+    assert_int_equal(coefs_read(&tool, &file, &c), 0);
+    assert_int_equal(coefs_origin(&tool, &file, &c, NULL, &origin), 0);
+    uint8_t *count = origin.bytes + 1;
+    while (*count++ >= 128)
+        ;
+    bool is_whole = *count % 8 == 0;
+    *count += is_whole ? -1 : 1; // in as many bytes
+    assert_int_equal(coefs_restore(&tool, &c, NULL, &origin, &made), MR_ECORRUPT);
+    assert_contains(coefs_detail(&tool), is_whole ? "too few" : "too many");
     free(file.bytes);
 }
 
@@ -341,6 +363,40 @@ static void metadata(void **state)
     mr_decoder_free(own);
     free(profile);
     free(file.bytes);
+}
+
+/* The format, for ever: an origin written down once, with its dictionary, still makes the same file. */
+static void golden(void **state)
+{
+    (void)state;
+    static const uint8_t origin[] = {0x00, 0xe3, 0x02, 0xc3, 0x1a, 0x28, 0x0f, 0x19, 0x94, 0x50, 0xf3, 0x10, 0x23, 0x83,
+                                     0x10, 0x23, 0x33, 0x48, 0x0a, 0x96, 0xc9, 0x80, 0xb9, 0x8a, 0x41, 0x03, 0x35, 0x5f,
+                                     0x25, 0xe2, 0x28, 0x75, 0x87, 0x51, 0x10, 0x1f, 0x24, 0x2b, 0x88, 0x01};
+    static const char icc[] = "a profile of a few words";
+    int16_t luma[6 * 4 * 64] = {0}, chroma[2][6 * 64] = {{0}};
+    mr__jpeg_coefficients c = {
+        .width = 40, .height = 30, .components = 3, .color = MR__JPEG_YCBCR, .hmax = 2, .vmax = 2};
+    c.orientation = 8;
+    c.plane[0] = (mr__jpeg_plane){1, 2, 2, 0, 5, 4, 6, 4, luma};
+    for (uint8_t i = 1; i < 3; i++)
+        c.plane[i] = (mr__jpeg_plane){(uint8_t)(i + 1), 1, 1, 1, 3, 2, 3, 2, chroma[i - 1]};
+    for (int i = 0; i < 64; i++) {
+        c.quant[0][i] = (uint16_t)(3 + i);
+        c.quant[1][i] = (uint16_t)(7 + 5 * i);
+    }
+    for (int i = 0; i < 6 * 4 * 64; i += 7)
+        luma[i] = (int16_t)(i % 23 - 11);
+    for (int i = 0; i < 6 * 64; i += 13)
+        chroma[i % 2][i] = (int16_t)(i % 5 - 2);
+    picture_file profile = {(uint8_t *)(uintptr_t)icc, sizeof icc - 1}, file, kept, made;
+    assert_int_equal(coefs_write(&other, &c, &profile, &file), 0);
+    assert_int_equal(coefs_origin(&tool, &file, &c, &profile, &made), 0);
+    for (size_t i = 0; i < made.nbytes && made.nbytes != sizeof origin; i++)
+        print_message("0x%02x, ", made.bytes[i]); // another zlib may find another way to say the same
+    kept = (picture_file){(uint8_t *)(uintptr_t)origin, sizeof origin};
+    assert_int_equal(coefs_restore(&tool, &c, &profile, &kept, &made), 0);
+    assert_int_equal(made.nbytes, file.nbytes);
+    assert_memory_equal(made.bytes, file.bytes, made.nbytes);
 }
 
 /* What libjpeg would not write: zeros before the end, a coefficient that is another. */
@@ -472,11 +528,12 @@ static void shared_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(samplings), cmocka_unit_test(kinds),        cmocka_unit_test(qualities),
-        cmocka_unit_test(codings),   cmocka_unit_test(long_runs),    cmocka_unit_test(padding_blocks),
-        cmocka_unit_test(oddities),  cmocka_unit_test(padding_bits), cmocka_unit_test(sizes),
-        cmocka_unit_test(metadata),  cmocka_unit_test(refusals),     cmocka_unit_test(fill_bytes),
-        cmocka_unit_test(hostile),   cmocka_unit_test(shared_files),
+        cmocka_unit_test(samplings),      cmocka_unit_test(large_mcu),  cmocka_unit_test(kinds),
+        cmocka_unit_test(qualities),      cmocka_unit_test(codings),    cmocka_unit_test(long_runs),
+        cmocka_unit_test(padding_blocks), cmocka_unit_test(oddities),   cmocka_unit_test(padding_bits),
+        cmocka_unit_test(sizes),          cmocka_unit_test(metadata),   cmocka_unit_test(golden),
+        cmocka_unit_test(refusals),       cmocka_unit_test(fill_bytes), cmocka_unit_test(hostile),
+        cmocka_unit_test(shared_files),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

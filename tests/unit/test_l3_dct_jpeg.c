@@ -140,6 +140,19 @@ static void other_than_the_origin(void **state)
     assert_true(report.has_origin);
     check_same(&jpeg, &back, "what the origin has");
     free(back.bytes);
+    // an L3 image with another profile has the very file no more, or still has it
+    mr_encode_options other = {.icc = "other", .icc_nbytes = 5};
+    picture_file changed = dct_recode(encoder, &l3, MR_FORM_L3, &other, &report);
+    bool has_origin = report.has_origin;
+    check_metadata(&changed, 6, "other", 5);
+    back = dct_recode(encoder, &changed, MR_FORM_JPEG, NULL, &report);
+    assert_int_equal(report.has_origin, has_origin);
+    if (has_origin)
+        check_same(&jpeg, &back, "with another profile in L3");
+    else
+        check_metadata(&back, 6, "other", 5);
+    free(back.bytes);
+    free(changed.bytes);
     free(jpeg.bytes);
     free(l3.bytes);
 }
@@ -266,6 +279,35 @@ static void damaged_source(void **state)
     free(jpeg.bytes);
 }
 
+/* The less memory there is, the fewer rows the proof takes at a time; the bytes are the same until it is too little. */
+static void little_memory(void **state)
+{
+    (void)state;
+    plain_recipe r = {.width = 300, .height = 3000, .space = PLAIN_YCC};
+    picture_file jpeg = plain_encode(&r), wanted = dct_make(&jpeg);
+    size_t passed = 0, refused = 0;
+    for (uint64_t nbytes = 24u << 20; nbytes > 4u << 20; nbytes -= 1u << 20)
+        for (uint32_t threads = 1; threads <= 2; threads++) {
+            mr_limits limits = {.struct_size = sizeof limits, .memory_nbytes = nbytes};
+            mr_encoder *own = handles_encoder(NULL, &limits);
+            mr_encode_options o = {.struct_size = sizeof o, .form = MR_FORM_L3, .threads = threads};
+            const void *bytes;
+            size_t got;
+            int result = mr_encoder_recode(own, jpeg.bytes, jpeg.nbytes, &o, &bytes, &got, NULL);
+            assert_true(result == 0 || result == MR_ELIMIT);
+            if (result == 0) {
+                assert_int_equal(got, wanted.nbytes);
+                assert_memory_equal(bytes, wanted.bytes, got);
+            }
+            passed += result == 0;
+            refused += result != 0;
+            mr_encoder_free(own);
+        }
+    assert_true(passed >= 10 && refused >= 4);
+    free(jpeg.bytes);
+    free(wanted.bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +318,7 @@ int main(void)
         cmocka_unit_test(what_stays_outside),
         cmocka_unit_test(zero_in_a_table),
         cmocka_unit_test(damaged_source),
+        cmocka_unit_test(little_memory),
     };
     return cmocka_run_group_tests(tests, handles_setup, handles_teardown);
 }

@@ -113,13 +113,24 @@ static void flags_and_sections_agree(void **state)
 static void lengths_are_checked(void **state)
 {
     (void)state;
-    static const uint64_t wrong[] = {6, 4, 0, 1000, UINT64_MAX, UINT64_MAX - 23, UINT64_C(1) << 63};
+    static const uint64_t wrong[] = {6, 4, 1, 1000, UINT64_MAX, UINT64_MAX - 23, UINT64_C(1) << 63};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         tail_file t;
         make(&t, (const char *const[]){"ICC "}, 1, 1);
         mr__store_le64(t.file.bytes + t.at + 8, wrong[i]);
         l3_file_fix(&t.file);
         check_tail_refused(&t.file, wrong[i] < 5 ? "too few for a section" : "is longer than the file");
+        free(t.file.bytes);
+    }
+    for (uint32_t flag = 1; flag <= 2; flag++) {
+        tail_file t;
+        make(&t, (const char *const[]){"ICC ", "ORIG"}, 2, 3);
+        t.spec.tail_nbytes = l3_file_section(t.tail, flag == 1 ? "ICC " : "ORIG", NULL, 0);
+        t.spec.flags = flag;
+        free(t.file.bytes);
+        t.file = l3_file_make(&t.spec);
+        assert_int_equal(mr_decoder_verify(decoder, t.file.bytes, t.file.nbytes), MR_ECORRUPT);
+        assert_contains(mr_decoder_detail(decoder), "is empty");
         free(t.file.bytes);
     }
     for (size_t i = 4; i < 8; i++) {

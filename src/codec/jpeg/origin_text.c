@@ -60,28 +60,25 @@ static bool has_own_tables(const mr__jpeg_walk *w, size_t from)
 }
 
 /* One table of a segment; `made` has the optimal ones. */
-static int add_table(const uint8_t *bytes, size_t nbytes, size_t *used, const tables *made, bool seen[2][4],
-                     mr__origin_bytes *to)
+static int add_table(const uint8_t *bytes, size_t nbytes, size_t *used, const tables *made, mr__origin_bytes *to)
 {
     mr__huffman table;
     uint8_t name = bytes[0];
     uint32_t table_class = name >> 4 & 1, number = name & 3;
     *used = 1 + mr__huffman_parse(&table, bytes + 1, nbytes - 1);
-    bool stands_in = made->is_used[table_class][number] && !seen[table_class][number] &&
-                     mr__huffman_same(&table, &made->of[table_class][number]);
-    seen[table_class][number] = true;
+    bool stands_in = made->is_used[table_class][number] && mr__huffman_same(&table, &made->of[table_class][number]);
     if (!stands_in)
         return mr__origin_add(to, bytes, *used);
     name |= MR__JPEG_STANDS_IN;
     return mr__origin_add(to, &name, 1);
 }
 
-static int add_tables(const mr__jpeg_segment *s, const tables *made, bool seen[2][4], mr__origin_bytes *to)
+static int add_tables(const mr__jpeg_segment *s, const tables *made, mr__origin_bytes *to)
 {
     size_t length_at = to->nbytes + 2, used;
     int result = mr__origin_add(to, (const uint8_t[4]){0xff, MR__JPEG_DHT, 0, 0}, 4);
     for (size_t i = 0; result == 0 && i < s->nbytes; i += used)
-        result = add_table(s->bytes + i, s->nbytes - i, &used, made, seen, to);
+        result = add_table(s->bytes + i, s->nbytes - i, &used, made, to);
     if (result == 0)
         mr__store_be16(to->buffer.bytes + length_at, (uint16_t)(to->nbytes - length_at));
     return result;
@@ -108,7 +105,6 @@ static bool has_twice(const mr__jpeg_walk *w, size_t from)
 int mr__origin_text_make(const mr__jpeg_walk *w, size_t from, mr__jpeg_counts *counts, mr__origin_bytes *text)
 {
     tables made;
-    bool seen[2][4] = {{false}};
     if (w->scan.at < from || !has_own_tables(w, from) || has_twice(w, from))
         return mr__origin_add(text, w->call->bytes + from, w->at - from);
     int result = make_optimal(w, counts, &made);
@@ -119,7 +115,7 @@ int mr__origin_text_make(const mr__jpeg_walk *w, size_t from, mr__jpeg_counts *c
         if (result == 0 && s.marker == MR__JPEG_DHT) {
             result = mr__origin_add(text, w->call->bytes + from, s.at - from);
             if (result == 0)
-                result = add_tables(&s, &made, seen, text);
+                result = add_tables(&s, &made, text);
             from = at;
         }
     }

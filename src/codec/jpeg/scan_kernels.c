@@ -1,22 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stdint.h>
-#include <string.h>
-
-/* Four numbers at a time: the top bit of each tells, and a multiplication gathers them. */
-static inline uint64_t find_nonzero(const int16_t *block)
-{
-    uint64_t mask = 0;
-    for (uint32_t i = 0; i < 64; i += 4) {
-        uint64_t four;
-        memcpy(&four, block + i, sizeof four);
-        four |= (four & UINT64_C(0x7fff7fff7fff7fff)) + UINT64_C(0x7fff7fff7fff7fff);
-        four = four >> 15 & UINT64_C(0x0001000100010001);
-        mask |= (four * UINT64_C(0x0001000200040008) >> 48 & 15) << i;
-    }
-    return mask;
-}
-
-#define WRITE_TARGET
 #include "codec/jpeg/scan_read_kernels.h"
 #include "codec/jpeg/scan_write_kernels.h"
 

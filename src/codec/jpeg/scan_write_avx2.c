@@ -21,6 +21,7 @@ TARGET static inline __attribute__((always_inline)) uint64_t find_nonzero(const 
 }
 
 #define WRITE_TARGET TARGET
+#define FIND_NONZERO find_nonzero
 #include "codec/jpeg/scan_write_kernels.h"
 
 TARGET static int write_s16_avx2(mr__jpeg_writer *w, mr__jpeg_unit *units, uint32_t unit_count, uint32_t mcus)

@@ -1,15 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * MCUs of a sequential scan, written or counted: the bodies of kernels, which a file gives its instruction set. It has
- * two things before it includes this: WRITE_TARGET, an attribute or nothing, and find_nonzero(block), which gives a bit
- * for each coefficient that is not zero.
+ * MCUs of a sequential scan, written or counted: the bodies of kernels, which a file gives its instruction set. It can
+ * have two things before it includes this: WRITE_TARGET, an attribute, and FIND_NONZERO(block), which gives a bit for
+ * each coefficient that is not zero.
  */
 #ifndef MR_CODEC_JPEG_SCAN_WRITE_KERNELS_H
 #define MR_CODEC_JPEG_SCAN_WRITE_KERNELS_H
 
 #include "codec/jpeg/scan_kernels.h"
 
+#include <string.h>
+
+#ifndef WRITE_TARGET
+#define WRITE_TARGET
+#endif
 #define WRITE_INLINE WRITE_TARGET static inline __attribute__((always_inline))
+
+#ifndef FIND_NONZERO
+#define FIND_NONZERO find_nonzero
+
+/* Four numbers at a time: the top bit of each tells, and a multiplication gathers them. */
+WRITE_INLINE uint64_t find_nonzero(const int16_t *block)
+{
+    uint64_t mask = 0;
+    for (uint32_t i = 0; i < 64; i += 4) {
+        uint64_t four;
+        memcpy(&four, block + i, sizeof four);
+        four |= (four & UINT64_C(0x7fff7fff7fff7fff)) + UINT64_C(0x7fff7fff7fff7fff);
+        four = four >> 15 & UINT64_C(0x0001000100010001);
+        mask |= (four * UINT64_C(0x0001000200040008) >> 48 & 15) << i;
+    }
+    return mask;
+}
+#endif
 
 /* How many bits a value has without its sign; 0 has none. */
 WRITE_INLINE uint32_t size_of(int32_t value)
@@ -32,7 +55,7 @@ WRITE_INLINE void write_block(mr__jpeg_sink *sink, const mr__huffman_writer *dc,
 {
     uint32_t size = size_of(difference), k = 0;
     put_value(sink, dc->code[size], difference, size, seen);
-    for (uint64_t left = find_nonzero(block) >> 1; left != 0;) {
+    for (uint64_t left = FIND_NONZERO(block) >> 1; left != 0;) {
         uint32_t run = (uint32_t)__builtin_ctzll(left);
         left = left >> run >> 1;
         k += run + 1;
@@ -49,7 +72,7 @@ WRITE_INLINE void count_block(uint32_t *dc, uint32_t *ac, const int16_t *block, 
 {
     uint32_t k = 0;
     dc[size_of(difference)]++;
-    for (uint64_t left = find_nonzero(block) >> 1; left != 0;) {
+    for (uint64_t left = FIND_NONZERO(block) >> 1; left != 0;) {
         uint32_t run = (uint32_t)__builtin_ctzll(left);
         left = left >> run >> 1;
         k += run + 1;
@@ -76,7 +99,7 @@ WRITE_INLINE int write_sequential(mr__jpeg_writer *w, mr__jpeg_unit *units, uint
         }
         w->sink->next = sink.next;
         w->sink->bits = sink.bits;
-        w->sink->free = sink.free;
+        w->sink->spare = sink.spare;
     }
     w->seen |= seen;
     return 0;

@@ -10,7 +10,7 @@ enum { PIECE_NBYTES = 16384 };
 
 static void begin(mr__jpeg_sink *s, mr__call *call, mr__buffer *buffer, mr__jpeg_padding *padding)
 {
-    *s = (mr__jpeg_sink){.call = call, .buffer = buffer, .padding = padding, .free = 64};
+    *s = (mr__jpeg_sink){.call = call, .buffer = buffer, .padding = padding, .spare = 64};
     s->next = buffer->bytes;
     s->full = buffer->bytes + buffer->capacity - MR__SINK_ROOM;
 }
@@ -129,16 +129,16 @@ int mr__jpeg_sink_align(mr__jpeg_sink *s)
     int result = mr__jpeg_sink_room(s);
     if (result != 0)
         return result;
-    uint32_t spare = s->free % 8, used = 64 - s->free, value;
+    uint32_t missing = s->spare % 8, used = 64 - s->spare, value;
     s->next = mr__sink_stuff(s->next, s->bits >> used % 8, used / 8);
-    if (spare != 0) {
-        result = s->compares ? learn_padding(s, spare, &value) : give_padding(s, spare, &value);
+    if (missing != 0) {
+        result = s->compares ? learn_padding(s, missing, &value) : give_padding(s, missing, &value);
         if (result != 0)
             return result;
         uint64_t rest = s->bits & ((1u << used % 8) - 1);
-        s->next = mr__sink_stuff(s->next, rest << spare | value, 1);
+        s->next = mr__sink_stuff(s->next, rest << missing | value, 1);
     }
     s->bits = 0;
-    s->free = 64;
+    s->spare = 64;
     return s->compares ? compare(s) : 0;
 }

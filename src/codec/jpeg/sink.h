@@ -28,8 +28,8 @@ typedef struct mr__jpeg_sink {
     size_t at;                 /* if so: where in them the buffer's first byte stands */
     uint8_t *next;             /* of the buffer; there are MR__SINK_ROOM bytes of room before an MCU */
     uint8_t *full;
-    uint64_t bits; /* not yet in the buffer, at the bottom */
-    uint32_t free; /* 64 less how many: 1 to 64 */
+    uint64_t bits;  /* not yet in the buffer, at the bottom */
+    uint32_t spare; /* 64 less how many: 1 to 64 */
 } mr__jpeg_sink;
 
 /* Begins a file in an empty buffer. */
@@ -74,13 +74,13 @@ static inline uint8_t *mr__sink_stuff(uint8_t *to, uint64_t word, uint32_t nbyte
 /* n, 1 to 32, bits; there are no others in `value`. */
 static inline __attribute__((always_inline)) void mr__sink_put(mr__jpeg_sink *s, uint32_t value, uint32_t n)
 {
-    if (__builtin_expect(n < s->free, 1)) {
+    if (__builtin_expect(n < s->spare, 1)) {
         s->bits = s->bits << n | value;
-        s->free -= n;
+        s->spare -= n;
         return;
     }
-    uint32_t rest = n - s->free;
-    uint64_t word = s->bits << s->free | value >> rest, other = ~word;
+    uint32_t rest = n - s->spare;
+    uint64_t word = s->bits << s->spare | value >> rest, other = ~word;
     if (__builtin_expect(((other - UINT64_C(0x0101010101010101)) & word & UINT64_C(0x8080808080808080)) == 0, 1)) {
         mr__store_be32(s->next, (uint32_t)(word >> 32));
         mr__store_be32(s->next + 4, (uint32_t)word);
@@ -89,7 +89,7 @@ static inline __attribute__((always_inline)) void mr__sink_put(mr__jpeg_sink *s,
         s->next = mr__sink_stuff(s->next, word, 8);
     }
     s->bits = value; // what of it is written already will be shifted out
-    s->free = 64 - rest;
+    s->spare = 64 - rest;
 }
 
 #endif

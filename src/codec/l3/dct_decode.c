@@ -153,18 +153,23 @@ static void transform_unit(job *j, const mr__l3_dct_place *unit)
          samples_of(j, unit) + (ptrdiff_t)first * step, p->stride, step);
 }
 
-/* The units of a tile that the region needs. NULL, or why the tile is damaged, with the byte in it. */
+/*
+ * The units of a tile that the region needs. NULL, or why the tile is damaged, with the byte in it. Where damage is
+ * accepted the others are looked at as well: whether a tile is taken for damaged must not depend on the region.
+ */
 static const char *decode_units(job *j, const uint8_t *tile, mr__l3_dct_place *units, unsigned count, size_t *at)
 {
     for (unsigned i = 0; i < count; i++) {
-        if (!is_needed(j, &units[i]))
+        bool needed = is_needed(j, &units[i]);
+        if (!needed && (!j->request->accept_damaged || units[i].component >= j->planes))
             continue;
         const plane *p = &j->plane[units[i].component];
         const char *why = mr__l3_dct_unit_decode(j->decoder, j->call, tile, &units[i], p->quant, p->bands);
         *at = units[i].at;
         if (why != NULL)
             return why;
-        transform_unit(j, &units[i]);
+        if (needed)
+            transform_unit(j, &units[i]);
     }
     return NULL;
 }

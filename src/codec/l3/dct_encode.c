@@ -54,7 +54,7 @@ static void encode_row(mr__l3_dct_part *part, mr__l3_dct_worker *worker)
             return;
         }
         job->lengths[tile] = (uint32_t)nbytes;
-        job->hashes[tile] = mr__l3_tile_hash(to, nbytes);
+        job->hashes[tile] = mr__l3_tile_hash(to, nbytes, job->call->cpu);
         worker->tiles_nbytes += nbytes;
         part->nbytes += nbytes;
     }

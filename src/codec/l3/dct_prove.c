@@ -6,13 +6,14 @@
  */
 #include "codec/l3/dct_recode.h"
 
-#include "base/pool.h"
 #include "base/size.h"
 
 #include <string.h>
 
 /* Pixels of a strip, at least one row of tiles. */
 enum { STRIP_NBYTES = 1 << 20 };
+
+enum { TILE_HEIGHT_MAX = 2 * 8 * MR__L3_UNIT_BLOCKS };
 
 /* Rows that are decoded even where memory does not seem to allow it. */
 enum { SOURCE_ROWS_MIN = 256 };
@@ -50,16 +51,24 @@ int mr__l3_dct_source_init(mr__l3_dct_job *job)
     return result;
 }
 
+/* What the strips take beside the pixels: those of a row of tiles, as high as there are, and its samples. */
+static uint64_t strips_nbytes(const mr__l3_dct_job *job, size_t row_nbytes)
+{
+    uint64_t strip = (uint64_t)row_nbytes * TILE_HEIGHT_MAX;
+    return 2 * job->threads * (strip > STRIP_NBYTES ? strip : STRIP_NBYTES);
+}
+
 /* Room for as many rows as there can be. */
 static int place_source(mr__l3_dct_job *job)
 {
     mr__l3_dct_source *s = &job->source;
     s->image = (mr_image){.width = s->info.width, .height = s->info.height, .channels = s->info.channels, .depth = 8};
     size_t row_nbytes = mr_image_row_nbytes(&s->image);
+    uint64_t beside = strips_nbytes(job, row_nbytes);
     s->image.stride = (ptrdiff_t)row_nbytes;
     s->rows = s->info.height;
     while (s->rows > SOURCE_ROWS_MIN && job->recoder->pixels.capacity < s->rows * row_nbytes &&
-           mr__call_fits(job->call, (uint64_t)s->rows * row_nbytes) != 0)
+           mr__call_fits(job->call, (uint64_t)s->rows * row_nbytes + beside) != 0)
         s->rows = (s->rows + 1) / 2;
     mr__detail_clear(job->call->detail); // what did not fit is no failure
     int result = mr__call_reserve(job->call, &job->recoder->pixels, s->rows * row_nbytes);
@@ -84,8 +93,15 @@ static int start_source(mr__l3_dct_job *job, uint32_t y)
     return mr__l3_dct_part_start(job, &job->source.part, &call, decode_source, y);
 }
 
+/* Only where its pixels leave room for the coefficients: otherwise later, when it is known what is left. */
 int mr__l3_dct_source_start(mr__l3_dct_job *job)
 {
+    const mr_info *info = &job->source.info;
+    uint64_t nbytes = (uint64_t)info->width * info->height * info->channels * (1 + sizeof(int16_t));
+    if (mr__call_fits(job->call, nbytes * 2) != 0) {
+        mr__detail_clear(job->call->detail);
+        return 0;
+    }
     int result = place_source(job);
     return result != 0 ? result : start_source(job, 0);
 }
@@ -98,7 +114,7 @@ static int wait_source(mr__l3_dct_job *job, uint32_t y)
         result = place_source(job);
     if (result == 0 && (job->source.part.job == NULL || y != 0))
         result = start_source(job, y);
-    mr__pool_wait(job->pool);
+    mr__l3_dct_work_wait(job);
     return result != 0 ? result : mr__l3_dct_part_end(job, &job->source.part);
 }
 

@@ -93,7 +93,7 @@ static int write_file(mr__l3_dct_job *job, const mr__l3_tail *tail, mr__buffer *
 static int recode(mr__l3_dct_job *job, mr__l3_tail *tail, mr__buffer *out, size_t *out_nbytes)
 {
     int result = 0;
-    if (job->threads > 1) // libjpeg-turbo beside our own reader
+    if (job->pool != NULL) // libjpeg-turbo beside our own reader
         result = mr__l3_dct_source_start(job);
     if (result == 0)
         result = mr__jpeg_coefficients_read(job->call, &job->recoder->work, &job->coefficients);

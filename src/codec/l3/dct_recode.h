@@ -50,7 +50,7 @@ struct mr__l3_dct_job {
     mr__call *call; /* bytes: the JPEG */
     const mr_encode_options *options;
     mr__l3_dct_recoder *recoder;
-    struct mr__pool *pool;
+    struct mr__pool *pool; /* NULL: no threads */
     size_t threads;
     mr__l3_dct_part *parts;
     mr__l3_dct_source source;
@@ -65,6 +65,9 @@ struct mr__l3_dct_job {
 /* Makes ready for as many threads as the options and the image allow. */
 int mr__l3_dct_work_init(mr__l3_dct_job *job);
 void mr__l3_dct_work_fini(mr__l3_dct_job *job);
+
+/* Waits for all parts that were started. */
+void mr__l3_dct_work_wait(mr__l3_dct_job *job);
 
 /* Starts a part; the call it gets is a copy of `call`. Ends it: 0 or its failure, which is then the job's. */
 int mr__l3_dct_part_start(mr__l3_dct_job *job, mr__l3_dct_part *part, const mr__call *call, mr__l3_dct_run *run,
@@ -83,7 +86,7 @@ int mr__l3_dct_encode(mr__l3_dct_job *job);
 /* Looks at the JPEG's header, and makes room for its pixels. */
 int mr__l3_dct_source_init(mr__l3_dct_job *job);
 
-/* Begins to decode the JPEG beside other work. */
+/* Begins to decode the JPEG beside other work, if there is room. */
 int mr__l3_dct_source_start(mr__l3_dct_job *job);
 
 /* Whether the image that was made has the pixels of the JPEG. */

@@ -1,54 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The portable decoder of a unit, and the choice of decoders. */
 #include "codec/l3/dct_unit_isa.h"
-
-#include <string.h>
-
-#define UNIT_INLINE static inline
-
-static inline unsigned unit_count(uint64_t x)
-{
-    return (unsigned)__builtin_popcountll(x);
-}
-
-static inline uint64_t unit_deposit(uint64_t bits, uint64_t mask)
-{
-    if (mask == ~UINT64_C(0))
-        return bits;
-    uint64_t to = 0;
-    for (; mask != 0; mask &= mask - 1, bits >>= 1)
-        to |= (0 - (bits & 1)) & (mask & (0 - mask));
-    return to;
-}
-
-static inline void unit_clear(uint64_t word[16])
-{
-    memset(word, 0, 16 * sizeof *word);
-}
-
-static inline void unit_sort(uint8_t mode[64], const uint8_t *from, unsigned n, uint64_t by_mode[16])
-{
-    for (unsigned m = 0; m < 16; m++)
-        by_mode[m] = 0;
-    for (unsigned z = 0; z < 64; z++) {
-        mode[z] = z < n ? from[z / 2] >> 4 * (z % 2) & 15 : 0;
-        by_mode[mode[z]] |= UINT64_C(1) << z;
-    }
-}
-
 #include "codec/l3/dct_unit_parse.h"
 
-/* The magnitude and the sign of each lane, put together. */
+/* 64 bits are a matrix of 8 x 8: transposed. */
+static uint64_t transpose_bits(uint64_t x)
+{
+    uint64_t t = (x ^ x >> 7) & UINT64_C(0x00aa00aa00aa00aa);
+    x ^= t ^ t << 7;
+    t = (x ^ x >> 14) & UINT64_C(0x0000cccc0000cccc);
+    x ^= t ^ t << 14;
+    t = (x ^ x >> 28) & UINT64_C(0x00000000f0f0f0f0);
+    return x ^ t ^ t << 28;
+}
+
+/* Eight planes of the eight lanes from 8 * row on: a byte for each lane, the first lane's lowest. */
+static uint64_t join_planes(const uint64_t plane[8], unsigned row)
+{
+    uint64_t x = 0;
+    for (unsigned p = 0; p < 8; p++)
+        x |= (plane[p] >> 8 * row & 255) << 8 * p;
+    return transpose_bits(x);
+}
+
+/* The magnitude and the sign of each lane, put together; without a branch, which nobody could foresee. */
 static void spread_band(int16_t to[64], const unit_work *w, unsigned z, uint16_t factor)
 {
-    unsigned first = first_plane(w, z), sign = sign_plane(w, z);
-    for (unsigned lane = 0; lane < 64; lane++) {
-        uint32_t value = 0;
-        for (unsigned p = first; p < sign; p++)
-            value |= (uint32_t)(w->plane[z][p] >> lane & 1) << (p - first);
-        if (w->plane[z][sign] >> lane & 1)
-            value = 0u - value;
-        to[lane] = (int16_t)(uint16_t)(value * factor);
+    const uint64_t *plane = w->plane[z] + first_plane(w, z);
+    unsigned sign_bit = sign_plane(w, z) - first_plane(w, z);
+    uint32_t sizes = (1u << sign_bit) - 1;
+    for (unsigned row = 0; row < 8; row++) {
+        uint64_t low = join_planes(plane, row), high = sign_bit == SIGN_WIDE ? join_planes(plane + 8, row) : 0;
+        for (unsigned x = 0; x < 8; x++, low >>= 8, high >>= 8) {
+            uint32_t both = (uint32_t)(low & 255) | (uint32_t)(high & 255) << 8;
+            uint32_t sign = both >> sign_bit;
+            to[8 * row + x] = (int16_t)(uint16_t)((((both & sizes) ^ (0 - sign)) + sign) * factor);
+        }
     }
 }
 
@@ -103,7 +90,9 @@ void mr__l3_unit_kernels_init(mr__l3_unit_kernels *table, mr__cpu_flags cpu)
     table->decode = decode_c;
     (void)cpu;
 #if defined(__x86_64__)
-    mr__l3_unit_kernels_init_avx2_nopdep(table, cpu);
+    mr__l3_unit_kernels_init_avx2_slowpdep(table, cpu);
     mr__l3_unit_kernels_init_avx2(table, cpu);
+#elif defined(__aarch64__)
+    mr__l3_unit_kernels_init_neon(table, cpu);
 #endif
 }

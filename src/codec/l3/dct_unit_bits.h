@@ -36,6 +36,16 @@ static const uint8_t unit_natural[UNIT_BANDS] = {
     30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
 };
 
+/* What is known of a band before its mode is chosen. */
+typedef struct unit_band {
+    _Alignas(64) uint16_t size[64]; /* magnitudes */
+    uint64_t nonzero, negative;
+    unsigned all_bits;               /* of its magnitudes, or'ed */
+    unsigned nonzeros;               /* how many */
+    unsigned raws;                   /* numbers of raw bits worth trying, from 0 */
+    uint32_t cost[UNIT_RAW_MAX + 1]; /* of levels and escapes, with so many raw bits */
+} unit_band;
+
 /* The lanes of a unit of columns x rows blocks. */
 static inline uint64_t unit_grid(unsigned columns, unsigned rows)
 {

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * From a unit's bytes to bit planes, band by band: the same for every instruction set but for five words, which the
- * file that includes this defines before:
- *
- *   UNIT_INLINE                        inlined, with the instruction set's attribute
- *   unit_deposit(bits, mask)           the lowest bits, each at the place of the next set bit of mask; the rest is 0
- *   unit_count(x)                      how many bits are set
- *   unit_clear(word)                   16 words become 0
- *   unit_sort(mode, from, n, by_mode)  n modes from their nibbles, up to 64 empty ones; and for each mode its bands
+ * From a unit's bytes to bit planes, band by band: the same for every instruction set but for the words of
+ * dct_unit_words.h, which the file that includes this may bring its own of.
  *
  * Invariants: reads begin inside the unit or at its end, never behind it (bits_from). What is read at the end is
  * nonsense, but bounded, and the unit is refused when all parts together turn out to be longer than it. A set of bands
@@ -18,9 +12,9 @@
 #ifndef MR_CODEC_L3_DCT_UNIT_PARSE_H
 #define MR_CODEC_L3_DCT_UNIT_PARSE_H
 
-#include "codec/l3/dct_unit_bits.h"
-
-#include <string.h>
+#ifndef UNIT_INLINE
+#include "codec/l3/dct_unit_words.h"
+#endif
 
 /*
  * Planes of a band: those of the quotient begin at PLANE_QUOTIENT, raw ones lie below it, so that magnitudes have one

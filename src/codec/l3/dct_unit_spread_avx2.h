@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From bit planes to coefficients with AVX2, after dct_unit_parse.h: for both ways of depositing bits. */
+/* From bit planes to coefficients with AVX2: for both ways of depositing bits. */
 #ifndef MR_CODEC_L3_DCT_UNIT_SPREAD_AVX2_H
 #define MR_CODEC_L3_DCT_UNIT_SPREAD_AVX2_H
 
+#include "codec/l3/dct_unit_words_avx2.h"
+// after the words
 #include "codec/l3/dct_unit_parse.h"
 
-#include <immintrin.h>
+#include <string.h>
 
 /* 64 bytes: lanes 0 to 31 and 32 to 63. */
 typedef struct lanes_u8 {
@@ -164,27 +166,6 @@ UNIT_INLINE const char *decode_unit(mr__l3_unit *unit, const uint8_t *bytes, siz
         write_escapes(unit, &work, quant);
     predict_rows(unit->coef[0], work.seed, work.predictor, quant[0]);
     return NULL;
-}
-
-/* Nibbles to modes, and for each mode the bands that have it. */
-UNIT_INLINE void sort_modes(uint8_t mode[64], const uint8_t *from, unsigned n, uint64_t by_mode[16])
-{
-    __m256i x = _mm256_permute4x64_epi64(_mm256_loadu_si256((const void *)from), 0xd8);
-    __m256i even = _mm256_and_si256(x, _mm256_set1_epi8(15));
-    __m256i odd = _mm256_and_si256(_mm256_srli_epi16(x, 4), _mm256_set1_epi8(15));
-    __m256i low = _mm256_unpacklo_epi8(even, odd), high = _mm256_unpackhi_epi8(even, odd);
-    const __m256i index = _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-                                           22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
-    low = _mm256_and_si256(low, _mm256_cmpgt_epi8(_mm256_set1_epi8((char)n), index));
-    high = _mm256_and_si256(high, _mm256_cmpgt_epi8(_mm256_set1_epi8((char)(n - 32)), index));
-    _mm256_store_si256((void *)mode, low);
-    _mm256_store_si256((void *)(mode + 32), high);
-    for (int m = 0; m < 16; m++) {
-        __m256i this = _mm256_set1_epi8((char)m);
-        uint32_t a = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, this));
-        uint32_t b = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(high, this));
-        by_mode[m] = a | (uint64_t)b << 32;
-    }
 }
 
 #endif

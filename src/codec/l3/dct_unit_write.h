@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * From blocks to a unit's bytes: the same for every instruction set but for these words, which the file that includes
- * this defines before:
- *
- *   UNIT_INLINE                   inlined, with the instruction set's attribute
- *   unit_extract(bits, mask)      the bits where mask is set, moved together
- *   unit_count(x)                 how many bits are set
- *   unit_gather(to, blocks, ...)  the blocks' coefficients by band and lane; lanes outside the grid are 0
- *   unit_measure(band, from)      magnitudes and signs of a band's 64 lanes
- *   unit_at_least(size, n)        lanes whose magnitude is n at least
- *   unit_bit(size, r)             bit r of each lane's magnitude
- *   unit_costs(cost, size, n)     level_cost for 0 to n - 1 raw bits
+ * From blocks to a unit's bytes: the same for every instruction set but for the words of dct_unit_words.h, which the
+ * file that includes this may bring its own of.
  *
  * Every choice is by exact cost in bits, and of equal ones the first is taken: the bytes do not depend on the
  * processor.
@@ -18,18 +9,9 @@
 #ifndef MR_CODEC_L3_DCT_UNIT_WRITE_H
 #define MR_CODEC_L3_DCT_UNIT_WRITE_H
 
-#include "codec/l3/dct_unit_bits.h"
-#include "codec/l3/dct_unit_isa.h"
-
-/* What is known of a band before its mode is chosen. */
-typedef struct unit_band {
-    _Alignas(64) uint16_t size[64]; /* magnitudes */
-    uint64_t nonzero, negative;
-    unsigned all_bits;               /* of its magnitudes, or'ed */
-    unsigned nonzeros;               /* how many */
-    unsigned raws;                   /* numbers of raw bits worth trying, from 0 */
-    uint32_t cost[UNIT_RAW_MAX + 1]; /* of levels and escapes, with so many raw bits */
-} unit_band;
+#ifndef UNIT_INLINE
+#include "codec/l3/dct_unit_words.h"
+#endif
 
 typedef struct unit_choice {
     uint32_t nbits; /* but for signs, which cost the same in every mode */

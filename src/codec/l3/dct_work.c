@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The work of recoding in parts. Without threads each part runs where it is started. */
+/* The work of recoding in parts. Without a pool each part runs where it is started. */
 #include "codec/l3/dct_recode.h"
 
 #include "base/pool.h"
@@ -58,10 +58,10 @@ int mr__l3_dct_work_init(mr__l3_dct_job *job)
     if (result != 0)
         return result;
     job->parts = (mr__l3_dct_part *)job->recoder->parts.bytes;
-    result = mr__pool_new(call->hooks, "millrace-l3", job->threads > 1 ? job->threads : 0, parts, &job->pool);
-    if (result == MR_ENOMEM)
+    // where the system has no threads to give, this one does the work
+    if (job->threads > 1 && mr__pool_new(call->hooks, "millrace-l3", job->threads, parts, &job->pool) == MR_ENOMEM)
         return mr__call_no_memory(call);
-    return result == 0 ? 0 : mr__call_fail(call, result, "no threads to recode this JPEG with");
+    return 0;
 }
 
 /* What a part has counted becomes the job's, once. */
@@ -80,6 +80,12 @@ void mr__l3_dct_work_fini(mr__l3_dct_job *job)
     gather(job, &job->source.part); // which may have been on its way when something else failed
 }
 
+void mr__l3_dct_work_wait(mr__l3_dct_job *job)
+{
+    if (job->pool != NULL)
+        mr__pool_wait(job->pool);
+}
+
 static void run_part(void *opaque, size_t worker)
 {
     mr__l3_dct_part *part = opaque;
@@ -94,7 +100,11 @@ int mr__l3_dct_part_start(mr__l3_dct_job *job, mr__l3_dct_part *part, const mr__
     part->call.detail = &part->detail;
     part->call.warnings = 0;
     part->call.library_nbytes = 0;
-    int result = mr__pool_add(job->pool, run_part, part);
+    int result = 0;
+    if (job->pool != NULL)
+        result = mr__pool_add(job->pool, run_part, part);
+    else
+        run_part(part, 0);
     return result == 0 ? 0 : mr__call_fail(job->call, result, "the threads that recode this JPEG have ended");
 }
 
@@ -112,7 +122,7 @@ int mr__l3_dct_parts_run(mr__l3_dct_job *job, const mr__call *call, mr__l3_dct_r
         result = mr__l3_dct_part_start(job, &job->parts[started], call, run, started);
         started += result == 0;
     }
-    mr__pool_wait(job->pool);
+    mr__l3_dct_work_wait(job);
     for (uint32_t i = started; i-- > 0;) {
         int ended = mr__l3_dct_part_end(job, &job->parts[i]);
         result = ended != 0 ? ended : result;

@@ -14,13 +14,23 @@ static int find_offsets(mr__call *call, const uint64_t **offsets)
     return 0;
 }
 
+/* Whether all of the image is asked for, undamaged: then all of the file is looked at, its tail too. */
+static bool is_whole(const mr__l3_head *head, const mr__request *request)
+{
+    return !request->accept_damaged && request->reduce == 1 && request->region.width == head->width &&
+           request->region.height == head->height;
+}
+
 int mr__l3_decode(mr__call *call, const mr__request *request, const mr_image *to)
 {
+    mr__l3_tail tail;
     const mr__l3_head *head = &mr__l3_state_of(call)->head;
     const uint64_t *offsets = NULL;
     int result = mr__l3_head_check_length(call, head, request->accept_damaged);
     if (result == 0)
         result = find_offsets(call, &offsets);
+    if (result == 0 && is_whole(head, request))
+        result = mr__l3_tail_read(call, head, &tail);
     if (result != 0)
         return result;
     if (head->mode == MR__L3_PIXEL)
@@ -46,6 +56,8 @@ int mr__l3_verify(mr__call *call)
     mr__l3_tail tail;
     int result = mr__l3_head_check_length(call, head, false);
     if (result == 0)
+        result = mr__l3_tail_read(call, head, &tail);
+    if (result == 0)
         result = find_offsets(call, &offsets);
     for (size_t i = 0; result == 0 && i < mr__l3_tile_count(head); i++) {
         const uint8_t *bytes;
@@ -55,7 +67,7 @@ int mr__l3_verify(mr__call *call)
         else
             result = mr__l3_tile_open(call, head, offsets, i, false, &bytes, &nbytes);
     }
-    return result != 0 ? result : mr__l3_tail_read(call, head, &tail);
+    return result;
 }
 
 int mr__l3_tile(mr__call *call, uint32_t number, mr_tile *tile)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The portable block coder. */
+/* The portable block coder. Bytes are handled eight to a word. */
+#include "codec/l3/pixel_blocks.h"
+
 #include <stdint.h>
 
-#define BLOCKS_TARGET
-#define BLOCKS_NAME(x) x##_blocks_c
+#define EACH_BYTE (UINT64_MAX / 255) /* 1 in every byte */
 
 static inline unsigned count_ones(uint64_t word)
 {
@@ -19,11 +20,163 @@ static inline uint64_t gather_bits(uint64_t word, uint64_t mask)
     return bits;
 }
 
-#include "codec/l3/pixel_blocks_template.h"
+/* A block's magnitudes (v, or -1 - v of a negative one) and what can be said of all of them at once. */
+typedef struct magnitudes {
+    uint64_t row[4];
+    unsigned width;   /* bits of the widest */
+    unsigned written; /* that a block without layers needs: one more for the sign; 0 when all are 0 */
+} magnitudes;
+
+static inline unsigned bit_width(unsigned x)
+{
+    return x == 0 ? 0 : 32 - (unsigned)__builtin_clz(x);
+}
+
+static inline uint64_t sign_bytes(uint64_t row)
+{
+    return ((row >> 7) & EACH_BYTE) * 255;
+}
+
+static inline magnitudes measure(const uint64_t block[4])
+{
+    magnitudes m;
+    uint64_t all = 0, any = 0;
+    for (unsigned r = 0; r < 4; r++) {
+        m.row[r] = block[r] ^ sign_bytes(block[r]);
+        all |= m.row[r];
+        any |= block[r];
+    }
+    all |= all >> 32;
+    all |= all >> 16;
+    all |= all >> 8;
+    m.width = bit_width((unsigned)(all & 0xff));
+    m.written = any == 0 ? 0 : m.width + 1;
+    return m;
+}
+
+/* Quotients of a row for k: at most 7 where k is one that comes into question. */
+static inline uint64_t quotients(uint64_t row, unsigned k)
+{
+    return (row >> (k - 1)) & (EACH_BYTE * (0x7fu >> (k - 1)));
+}
+
+/* Bit 3 of every byte whose quotient (0 to 7) is at least j. */
+static inline uint64_t at_least(uint64_t quotients_of_row, unsigned j)
+{
+    return (quotients_of_row + EACH_BYTE * (8 - j)) & (EACH_BYTE * 8);
+}
+
+/* The least k with layers that can hold the block. */
+static inline unsigned least_layered(const magnitudes *m, unsigned layers)
+{
+    unsigned bits = layers == 3 ? 2 : 3;
+    unsigned k = m->width > bits ? m->width - bits + 1 : 1;
+    if (layers == 3)
+        return k;
+    uint64_t over = 0;
+    for (unsigned r = 0; r < 4; r++)
+        over |= at_least(quotients(m->row[r], k), 7);
+    return k + (over != 0);
+}
+
+/* Bits of a block with layers: low bits, layer 1, and a bit in layer j + 1 for each one in layer j. */
+static inline unsigned cost_layered(const magnitudes *m, unsigned k, unsigned layers)
+{
+    unsigned ones = 0;
+    for (unsigned r = 0; r < 4; r++) {
+        uint64_t q = quotients(m->row[r], k);
+        for (unsigned j = 1; j < layers; j++)
+            ones += count_ones(at_least(q, j));
+    }
+    return 32 * k + 32 + ones;
+}
+
+/* The header of a block, with k at least `least` if it has layers. */
+static inline unsigned choose_block(const magnitudes *m, unsigned layers, unsigned least, unsigned *bits)
+{
+    unsigned header = m->written;
+    *bits = 32 * m->written;
+    if (layers == 0 || m->written < 2)
+        return header;
+    unsigned k = least_layered(m, layers);
+    for (k = k > least ? k : least; k < m->written; k++) {
+        unsigned cost = cost_layered(m, k, layers);
+        if (cost < *bits) {
+            *bits = cost;
+            header = 8 + k;
+        }
+    }
+    return header;
+}
+
+static inline unsigned ones_of_first_layer(const magnitudes *m, unsigned header)
+{
+    unsigned ones = 0;
+    for (unsigned r = 0; r < 4 && header > 8; r++)
+        ones += count_ones(at_least(quotients(m->row[r], header - 8), 1));
+    return ones;
+}
+
+enum { PAIR_ONES_MAX = 57 };
+
+/* The header byte of a pair; where its first layer would have too many ones, the fuller block takes a larger k. */
+static inline unsigned choose_pair(const uint64_t *blocks, unsigned layers, uint64_t *bits)
+{
+    const magnitudes m[2] = {measure(blocks), measure(blocks + 4)};
+    unsigned cost[2];
+    unsigned header[2] = {choose_block(&m[0], layers, 1, &cost[0]), choose_block(&m[1], layers, 1, &cost[1])};
+    while (layers != 0) {
+        unsigned ones[2] = {ones_of_first_layer(&m[0], header[0]), ones_of_first_layer(&m[1], header[1])};
+        if (ones[0] + ones[1] <= PAIR_ONES_MAX)
+            break;
+        unsigned fuller = ones[1] > ones[0];
+        header[fuller] = choose_block(&m[fuller], layers, header[fuller] - 8 + 1, &cost[fuller]);
+    }
+    *bits += cost[0] + cost[1];
+    return header[0] | header[1] << 4;
+}
+
+static uint64_t choose_blocks_c(const uint64_t *blocks, size_t groups, unsigned layers, uint8_t *headers)
+{
+    uint64_t bits = 0;
+    for (size_t i = 0; i < 2 * groups; i++)
+        headers[i] = (uint8_t)choose_pair(blocks + 8 * i, layers, &bits);
+    return bits;
+}
+
+static unsigned cost_blocks_c(const uint64_t block[4], unsigned layers)
+{
+    const magnitudes m = measure(block);
+    unsigned bits;
+    choose_block(&m, layers, 1, &bits);
+    return bits;
+}
+
+/* The eight bits of a word, bit i to bit 4 i. */
+static inline uint32_t spread_by_four(uint64_t bits)
+{
+    uint32_t x = (uint32_t)bits;
+    x = (x | x << 12) & 0x000f000fu;
+    x = (x | x << 6) & 0x03030303u;
+    return (x | x << 3) & 0x11111111u;
+}
+
+/* Bit 4 * column + row of mask j: whether the quotient is at least j. */
+static inline void masks_of_block(const uint64_t block[4], unsigned k, unsigned layers, uint32_t *masks)
+{
+    for (unsigned r = 0; r < 4; r++) {
+        uint64_t q = quotients(block[r] ^ sign_bytes(block[r]), k);
+        for (unsigned j = 1; j <= layers; j++)
+            masks[j] |= spread_by_four(((at_least(q, j) >> 3) * 0x0102040810204080u) >> 56) << r;
+    }
+}
+
+#define BLOCKS_TARGET
+#define BLOCKS_NAME(x) x##_blocks_c
+#include "codec/l3/pixel_blocks_write.h"
 
 void mr__l3_block_kernels_init(mr__l3_block_kernels *table, mr__cpu_flags cpu)
 {
     *table = (mr__l3_block_kernels){choose_blocks_c, cost_blocks_c, write_blocks_c};
-    mr__l3_block_kernels_init_x86(table, cpu);
     mr__l3_block_kernels_init_avx2(table, cpu);
 }

@@ -33,7 +33,6 @@ typedef struct mr__l3_block_kernels {
 } mr__l3_block_kernels;
 
 void mr__l3_block_kernels_init(mr__l3_block_kernels *table, mr__cpu_flags cpu);
-void mr__l3_block_kernels_init_x86(mr__l3_block_kernels *table, mr__cpu_flags cpu);
 void mr__l3_block_kernels_init_avx2(mr__l3_block_kernels *table, mr__cpu_flags cpu);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Choosing the headers of blocks with AVX2: a block is one vector, and its cost for a k a handful of instructions. */
+/* The block coder with AVX2 and PEXT: a block is one vector, and its cost for a k a handful of instructions. */
 #include "codec/l3/pixel_blocks.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#define TARGET __attribute__((target("avx2,popcnt")))
+#define TARGET __attribute__((target("avx2,bmi2,popcnt")))
 
 enum { PAIR_ONES_MAX = 57 };
 
@@ -121,12 +121,47 @@ TARGET static unsigned cost_blocks_avx2(const uint64_t block[4], unsigned layers
     return bits;
 }
 
+TARGET static inline unsigned count_ones(uint64_t word)
+{
+    return (unsigned)_mm_popcnt_u64(word);
+}
+
+TARGET static inline uint64_t gather_bits(uint64_t word, uint64_t mask)
+{
+    return _pext_u64(word, mask);
+}
+
+/* Bytes in the order of a mask's bits: column by column, the four rows of each. */
+TARGET static inline __m256i by_columns(__m256i block)
+{
+    const __m128i pairs = _mm_setr_epi8(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
+    const __m128i upper = _mm_shuffle_epi8(_mm256_castsi256_si128(block), pairs);
+    const __m128i lower = _mm_shuffle_epi8(_mm256_extracti128_si256(block, 1), pairs);
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_unpacklo_epi16(upper, lower)),
+                                   _mm_unpackhi_epi16(upper, lower), 1);
+}
+
+TARGET static inline void masks_of_block(const uint64_t *block, unsigned k, unsigned layers, uint32_t *masks)
+{
+    const __m256i v = by_columns(_mm256_loadu_si256((const __m256i *)(const void *)block));
+    const magnitudes m = {.all = _mm256_xor_si256(v, _mm256_cmpgt_epi8(_mm256_setzero_si256(), v))};
+    const __m256i q = quotients(&m, k);
+    for (unsigned j = 1; j <= layers; j++)
+        masks[j] = (uint32_t)_mm256_movemask_epi8(_mm256_cmpgt_epi8(q, _mm256_set1_epi8((char)(j - 1))));
+}
+
+#define BLOCKS_TARGET  TARGET
+#define BLOCKS_NAME(x) x##_blocks_avx2
+#include "codec/l3/pixel_blocks_write.h"
+
 void mr__l3_block_kernels_init_avx2(mr__l3_block_kernels *table, mr__cpu_flags cpu)
 {
-    if ((cpu & MR__CPU_AVX2) == 0)
+    if ((cpu & MR__CPU_AVX2) == 0 || (cpu & MR__CPU_BMI2) == 0)
         return;
     table->choose = choose_blocks_avx2;
     table->cost = cost_blocks_avx2;
+    if ((cpu & MR__CPU_FAST_PDEP) != 0)
+        table->write = write_blocks_avx2;
 }
 #else
 void mr__l3_block_kernels_init_avx2(mr__l3_block_kernels *table, mr__cpu_flags cpu)

@@ -146,14 +146,38 @@ static int decode_planes(tile *t, const char **why)
     return 0;
 }
 
-static int decode_kind(tile *t, const char **why)
+/*
+ * All of a tile, and then the part of it: whether the tile is taken for damaged must not depend on the region, or a
+ * region would not be that part of the whole.
+ */
+static int decode_whole_planes(const tile *t, const char **why)
 {
+    tile all = *t;
+    size_t row_nbytes = t->w * pixel_nbytes(t);
+    int result = mr__call_reserve(t->call, &t->state->pixels, t->h * row_nbytes);
+    if (result != 0)
+        return result;
+    all.part = (mr_rect){0, 0, t->w, t->h};
+    all.to.width = t->w;
+    all.to.height = t->h;
+    all.to.stride = (ptrdiff_t)row_nbytes;
+    all.to.pixels = t->state->pixels.bytes;
+    result = decode_planes(&all, why);
+    mr_image part;
+    if (result == 0 && *why == NULL && mr_image_crop(&all.to, t->part, &part) == 0)
+        result = mr_image_copy(&part, &t->to);
+    return result;
+}
+
+static int decode_kind(tile *t, bool accept_damaged, const char **why)
+{
+    bool is_whole = t->part.width == t->w && t->part.height == t->h;
     switch (t->nbytes != 0 ? t->bytes[0] : UINT8_MAX) {
     case KIND_CONSTANT:
         *why = decode_constant(t);
         return 0;
     case KIND_PLANES:
-        return decode_planes(t, why);
+        return accept_damaged && !is_whole ? decode_whole_planes(t, why) : decode_planes(t, why);
     case KIND_LZ:
         return decode_lz(t, why);
     case KIND_STORED:
@@ -202,7 +226,7 @@ static int decode_tile(tile *t, const uint64_t *offsets, size_t number, const mr
     }
     const char *why = NULL;
     t->has_slack = call->nbytes - offsets[number + 1] >= MR__L3_STREAM_SLACK;
-    result = decode_kind(t, &why);
+    result = decode_kind(t, request->accept_damaged, &why);
     if (result != 0 || why == NULL)
         return result;
     result = mr__l3_tile_damage(call, t->head, number, offsets[number], why, request->accept_damaged);

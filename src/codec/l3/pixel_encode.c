@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* An image in pixel mode: its tiles, by as many threads as may be, then the file around them. */
+/* An image in pixel mode: its tiles, by as many threads as may be, the file around them, and the proof that it decodes
+ * to the image. */
 #include "codec/l3/pixel_encode.h"
 #include "base/pool.h"
 #include "base/size.h"
@@ -38,7 +39,7 @@ static void encode_piece(void *arg, size_t worker)
     uint8_t *to = e->band + p->at * e->tile_nbytes_max;
     size_t nbytes = mr__l3_tile_encode(&e->plan, &work, e->image, mr__l3_tile_rect(&e->head, p->tile), to);
     e->lengths[p->tile] = (uint32_t)nbytes;
-    e->hashes[p->tile] = mr__l3_tile_hash(to, nbytes);
+    e->hashes[p->tile] = mr__l3_tile_hash(to, nbytes, e->call->cpu);
 }
 
 /* The tiles of a band, one after the other, behind *used bytes of *tiles. */
@@ -56,6 +57,7 @@ static int collect_band(encoding *e, size_t first, size_t count, mr__buffer *til
     return result;
 }
 
+/* Without a pool, here. */
 static int encode_tiles(encoding *e, mr__pool *pool, mr__buffer *tiles, size_t *tiles_nbytes)
 {
     const size_t count = mr__l3_tile_count(&e->head);
@@ -64,13 +66,18 @@ static int encode_tiles(encoding *e, mr__pool *pool, mr__buffer *tiles, size_t *
         size_t n = count - first < BAND_TILES ? count - first : BAND_TILES;
         for (size_t i = 0; i < n; i++) {
             pieces[i] = (piece){e, first + i, i};
-            int result = mr__pool_add(pool, encode_piece, &pieces[i]);
+            int result = 0;
+            if (pool == NULL)
+                encode_piece(&pieces[i], 0);
+            else
+                result = mr__pool_add(pool, encode_piece, &pieces[i]);
             if (result != 0) {
                 mr__pool_wait(pool);
-                return result;
+                return mr__call_fail(e->call, result, "L3: its threads take no more work");
             }
         }
-        mr__pool_wait(pool);
+        if (pool != NULL)
+            mr__pool_wait(pool);
         int result = collect_band(e, first, n, tiles, tiles_nbytes);
         if (result != 0)
             return result;
@@ -102,6 +109,7 @@ static void plan_encoding(encoding *e, const mr_encode_options *options)
         (mr__l3_pixel_plan){.preset = options->preset, .channels = image->channels, .sample_nbytes = image->depth / 8};
     mr__l3_forward_init(&e->plan.forward, e->call->cpu);
     mr__l3_block_kernels_init(&e->plan.blocks, e->call->cpu);
+    mr__l3_split_init(&e->plan.split, e->call->cpu);
     e->head = (mr__l3_head){.mode = MR__L3_PIXEL,
                             .channels = image->channels,
                             .depth = image->depth,
@@ -132,6 +140,43 @@ static int reserve(encoding *e, mr__l3_encode_state *state, size_t threads)
     return 0;
 }
 
+/* Whether rows y to y + strip->height of the image are those of the strip. */
+static bool is_same(const mr_image *image, const mr_image *strip, uint32_t y)
+{
+    const size_t row_nbytes = mr_image_row_nbytes(image);
+    for (uint32_t i = 0; i < strip->height; i++) {
+        const uint8_t *want = (const uint8_t *)image->pixels + (ptrdiff_t)(y + i) * image->stride;
+        if (memcmp(want, (const uint8_t *)strip->pixels + (ptrdiff_t)i * strip->stride, row_nbytes) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Decodes what was made and compares it with the image, a row of tiles at a time. */
+static int prove(encoding *e, mr__l3_encode_state *state, const uint8_t *bytes, size_t nbytes)
+{
+    mr__call call = *e->call;
+    const mr_image *image = e->image;
+    const mr__l3_head *head = &mr__l3_state_of(&call)->head;
+    const uint64_t *offsets = NULL;
+    mr_image strip = *image;
+    call.bytes = bytes;
+    call.nbytes = nbytes;
+    strip.stride = (ptrdiff_t)mr_image_row_nbytes(image);
+    int result = mr__call_reserve(&call, &state->work, (size_t)strip.stride * MR__L3_TILE_SIDE);
+    if (result == 0)
+        result = mr__l3_open(&call, &offsets);
+    strip.pixels = state->work.bytes;
+    for (uint32_t y = 0; result == 0 && y < image->height; y += MR__L3_TILE_SIDE) {
+        strip.height = image->height - y < MR__L3_TILE_SIDE ? image->height - y : MR__L3_TILE_SIDE;
+        const mr__request request = {.region = {0, y, image->width, strip.height}, .reduce = 1};
+        result = mr__l3_pixel_decode(&call, head, offsets, &request, &strip);
+        if (result == 0 && !is_same(image, &strip, y))
+            result = mr__call_fail(&call, MR_EINTERNAL, "L3 encoder: rows from %u on do not come back", y);
+    }
+    return result;
+}
+
 int mr__l3_pixel_encode(mr__call *call, const mr_image *image, const mr_encode_options *options, mr__buffer *out,
                         size_t *out_nbytes)
 {
@@ -146,13 +191,16 @@ int mr__l3_pixel_encode(mr__call *call, const mr_image *image, const mr_encode_o
     threads = threads < count ? threads : count;
     int result = reserve(&e, state, threads);
     mr__pool *pool = NULL;
-    if (result == 0)
-        result = mr__pool_new(call->hooks, "l3", threads == 1 ? 0 : threads, BAND_TILES, &pool);
+    // one thread needs no pool, and where the system has no threads to give, this one does the work
+    if (result == 0 && threads > 1 && mr__pool_new(call->hooks, "l3", threads, BAND_TILES, &pool) == MR_ENOMEM)
+        result = mr__call_no_memory(call);
     size_t tiles_nbytes = 0;
     if (result == 0)
         result = encode_tiles(&e, pool, &state->tiles, &tiles_nbytes);
     mr__pool_free(pool);
     if (result == 0)
         result = write_file(&e, options, &state->tiles, tiles_nbytes, out, out_nbytes);
+    if (result == 0)
+        result = prove(&e, state, out->bytes, *out_nbytes);
     return result;
 }

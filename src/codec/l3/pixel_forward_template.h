@@ -5,6 +5,8 @@
  * are plain, for the compiler to make vectors of.
  */
 
+#if defined(FORWARD_TARGET) /* there is nothing in it otherwise */
+
 /* One array of samples with margins. */
 typedef struct FORWARD_NAME(array) {
     SAMPLE *at;
@@ -332,3 +334,5 @@ FORWARD_TARGET static void FORWARD_NAME(prefix)(const mr__l3_samples *channel, u
 #undef SAMPLE
 #undef SIGNED
 #undef FORWARD_HAS_MAGNITUDE
+
+#endif

@@ -10,13 +10,33 @@ enum {
     REMAP_BITMAP = 1,
     REMAP_STEPS = 2,
     /*
-     * Of a hundred values between the least and the greatest, how many may occur for a channel to count as one with
-     * holes. Residuals of a channel with half of its values are a bit shorter, 2 kB in a tile of 128 x 128; a bitmap is
-     * 32 bytes.
+     * Of a hundred samples, how many must have a value whose next one never occurs. Holes at the ends of a histogram,
+     * where few samples are, make no residual shorter; holes everywhere make each a good part of a bit shorter, about
+     * 1 kB in a tile of 128 x 128, and then a bitmap of 32 bytes, and decoding through a table, are worth it.
      */
-    HOLES_BELOW = 75,
+    BESIDE_HOLES = 30,
+    ROW_STEP = 4,       /* rows that are looked at for that: every fourth */
     PIXELS_LEAST = 1024 /* smaller tiles do not earn the bitmap back */
 };
+
+/* Whether the histogram has holes all over. */
+static bool has_holes(const mr__l3_samples *c)
+{
+    uint16_t count[2][256] = {{0}};
+    for (unsigned y = 0; y < c->h; y += ROW_STEP) {
+        const uint8_t *row = (const uint8_t *)c->samples + y * c->pitch;
+        for (unsigned x = 0; x < c->w; x++)
+            count[x % 2][row[x]]++;
+    }
+    unsigned beside = 0, all = 0;
+    for (unsigned v = 0; v < 256; v++) {
+        unsigned here = (unsigned)count[0][v] + count[1][v];
+        bool next = v < 255 && count[0][v + 1] + count[1][v + 1] != 0;
+        all += here;
+        beside += next ? 0 : here;
+    }
+    return beside * 100 > all * BESIDE_HOLES;
+}
 
 /* Which values occur, as the format's bitmap. */
 static void find_values(const mr__l3_samples *c, uint8_t bitmap[32])
@@ -32,37 +52,33 @@ static void find_values(const mr__l3_samples *c, uint8_t bitmap[32])
         bitmap[v / 8] = (uint8_t)(bitmap[v / 8] | seen[v] << (v % 8));
 }
 
-/* The rank of each value among those that occur; whether there are enough holes between them. */
-static bool rank_values(const uint8_t bitmap[32], uint8_t rank[256])
+/* The rank of each value among those that occur. */
+static void rank_values(const uint8_t bitmap[32], uint8_t rank[256])
 {
-    unsigned count = 0, first = 256, last = 0;
+    unsigned count = 0;
     for (unsigned v = 0; v < 256; v++) {
         rank[v] = (uint8_t)count;
-        if ((bitmap[v / 8] >> (v % 8) & 1) == 0)
-            continue;
-        count++;
-        first = first == 256 ? v : first;
-        last = v;
+        count += bitmap[v / 8] >> (v % 8) & 1;
     }
-    return count * 100 < (last - first + 1) * HOLES_BELOW;
 }
 
 static unsigned remap_bytes(const mr__l3_pixel_plan *plan, mr__l3_samples *channels, uint8_t *tables, size_t *nbytes)
 {
-    uint8_t rank[4][256];
-    bool has_holes = false;
-    for (unsigned c = 0; c < plan->channels; c++) {
-        find_values(&channels[c], tables + 32 * (size_t)c);
-        has_holes |= rank_values(tables + 32 * (size_t)c, rank[c]);
-    }
-    if (!has_holes)
+    bool worth = false;
+    for (unsigned c = 0; c < plan->channels && !worth; c++)
+        worth = has_holes(&channels[c]);
+    if (!worth)
         return REMAP_NONE;
-    for (unsigned c = 0; c < plan->channels; c++)
+    for (unsigned c = 0; c < plan->channels; c++) {
+        uint8_t rank[256];
+        find_values(&channels[c], tables + 32 * (size_t)c);
+        rank_values(tables + 32 * (size_t)c, rank);
         for (unsigned y = 0; y < channels[c].h; y++) {
             uint8_t *row = (uint8_t *)channels[c].samples + y * channels[c].pitch;
             for (unsigned x = 0; x < channels[c].w; x++)
-                row[x] = rank[c][row[x]];
+                row[x] = rank[row[x]];
         }
+    }
     *nbytes = (size_t)32 * plan->channels;
     return REMAP_BITMAP;
 }

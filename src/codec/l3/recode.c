@@ -15,6 +15,22 @@ static int check_tiles(mr__call *call, const mr__l3_head *head, const uint64_t *
     return result;
 }
 
+/* What the options want otherwise. An origin is read with the profile that it was made with: one goes with the other.
+ */
+static void change_tail(mr__l3_tail *tail, const mr_encode_options *options, mr_recode_report *report)
+{
+    bool is_other = options->icc != NULL && (tail->icc == NULL || options->icc_nbytes != tail->icc_nbytes ||
+                                             memcmp(options->icc, tail->icc, tail->icc_nbytes) != 0);
+    if (is_other && tail->origin != NULL && !options->without_origin)
+        report->why = "another ICC profile was asked for, and the origin goes with the one that was there";
+    if (is_other || options->without_origin)
+        tail->origin = NULL;
+    if (is_other) {
+        tail->icc = options->icc;
+        tail->icc_nbytes = options->icc_nbytes;
+    }
+}
+
 /* L3 to L3 in DCT mode, perhaps with another orientation or profile, or without the origin: the tiles stay as they are.
  */
 static int rewrite(mr__call *call, const mr__l3_head *head, const uint64_t *offsets, const mr_encode_options *options,
@@ -27,12 +43,7 @@ static int rewrite(mr__call *call, const mr__l3_head *head, const uint64_t *offs
         result = mr__l3_tail_read(call, head, &tail);
     if (result != 0)
         return result;
-    if (options->icc != NULL) {
-        tail.icc = options->icc;
-        tail.icc_nbytes = options->icc_nbytes;
-    }
-    if (options->without_origin)
-        tail.origin = NULL;
+    change_tail(&tail, options, report);
     *out_nbytes = 0;
     result = mr__l3_append(call, out, out_nbytes, (size_t)head->tail_at, &to);
     if (result != 0)

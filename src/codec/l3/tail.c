@@ -46,6 +46,8 @@ static int read_section(mr__call *call, size_t *at, section *s)
     if (mr__load_le32(b + AT_RESERVED) != 0)
         return mr__call_fail(call, MR_ECORRUPT, "damaged L3 image: a reserved byte at byte %zu is not 0",
                              *at + AT_RESERVED);
+    if (nbytes == 0 && (mr__load_be32(b) == NAME_ICC || mr__load_be32(b) == NAME_ORIGIN))
+        return mr__call_fail(call, MR_ECORRUPT, "damaged L3 image: the section at byte %zu is empty", *at);
     *s = (section){mr__load_be32(b), b + SECTION_NBYTES, (size_t)nbytes};
     *at += SECTION_NBYTES + (size_t)nbytes;
     return 0;

@@ -4,19 +4,9 @@
 #include "base/hash.h"
 #include "codec/l3/l3.h"
 
-uint32_t mr__l3_tile_hash(const uint8_t *bytes, size_t nbytes)
+uint32_t mr__l3_tile_hash(const uint8_t *bytes, size_t nbytes, mr__cpu_flags cpu)
 {
-    return (uint32_t)mr__hash(bytes, nbytes);
-}
-
-static mr__l3_hash *choose_hash(mr__cpu_flags cpu)
-{
-    mr__l3_hash *hash = mr__hash;
-    (void)cpu;
-#if defined(__x86_64__)
-    mr__l3_hash_init_avx2(&hash, cpu);
-#endif
-    return hash;
+    return (uint32_t)((cpu & MR__CPU_AVX2) != 0 ? mr__l3_hash_avx2(bytes, nbytes) : mr__hash(bytes, nbytes));
 }
 
 static uint32_t smaller(uint32_t a, uint32_t b)
@@ -51,8 +41,7 @@ const uint8_t *mr__l3_tile_find(const mr__call *call, const mr__l3_head *head, c
         return NULL;
     *nbytes = (size_t)(end - at);
     const uint8_t *bytes = call->bytes + at;
-    uint32_t hash = (uint32_t)choose_hash(call->cpu)(bytes, *nbytes);
-    return hash == mr__load_le32(head->hashes + 4 * tile) ? bytes : NULL;
+    return mr__l3_tile_hash(bytes, *nbytes, call->cpu) == mr__load_le32(head->hashes + 4 * tile) ? bytes : NULL;
 }
 
 int mr__l3_tile_open(mr__call *call, const mr__l3_head *head, const uint64_t *offsets, size_t tile, bool accept_damaged,
