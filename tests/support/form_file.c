@@ -102,8 +102,7 @@ static picture_file make_huge_l3(void)
 {
     l3_spec spec = l3_spec_pixel();
     spec.width = spec.height = 100000;
-    spec.tile_width = 1024;
-    spec.tile_height = 256;
+    spec.tile_width = spec.tile_height = 512;
     return l3_file_make(&spec);
 }
 

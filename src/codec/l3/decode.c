@@ -14,23 +14,35 @@ static int find_offsets(mr__call *call, const uint64_t **offsets)
     return 0;
 }
 
-/* Whether all of the image is asked for, undamaged: then all of the file is looked at, its tail too. */
+/* Whether all of the image is asked for: then all of the file is looked at, its tail too. */
 static bool is_whole(const mr__l3_head *head, const mr__request *request)
 {
-    return !request->accept_damaged && request->reduce == 1 && request->region.width == head->width &&
-           request->region.height == head->height;
+    return request->reduce == 1 && request->region.width == head->width && request->region.height == head->height;
+}
+
+/* Pixels do not depend on the tail, so that damage to it can be accepted. */
+static int check_tail(mr__call *call, const mr__l3_head *head, bool accept_damaged)
+{
+    mr__l3_tail tail;
+    if (call->nbytes != head->tail_at + head->tail_nbytes)
+        return 0; // accepted, and told already
+    int result = mr__l3_tail_read(call, head, &tail);
+    if (result != MR_ECORRUPT || !accept_damaged)
+        return result;
+    mr__call_warn(call, "%s", call->detail->text);
+    mr__detail_clear(call->detail);
+    return 0;
 }
 
 int mr__l3_decode(mr__call *call, const mr__request *request, const mr_image *to)
 {
-    mr__l3_tail tail;
     const mr__l3_head *head = &mr__l3_state_of(call)->head;
     const uint64_t *offsets = NULL;
     int result = mr__l3_head_check_length(call, head, request->accept_damaged);
     if (result == 0)
         result = find_offsets(call, &offsets);
     if (result == 0 && is_whole(head, request))
-        result = mr__l3_tail_read(call, head, &tail);
+        result = check_tail(call, head, request->accept_damaged);
     if (result != 0)
         return result;
     if (head->mode == MR__L3_PIXEL)
@@ -49,24 +61,32 @@ int mr__l3_open(mr__call *call, const uint64_t **offsets)
     return result;
 }
 
-int mr__l3_verify(mr__call *call)
+/* What is hashed comes first: what is said of it names the place. */
+static int check_hashes(mr__call *call, const mr__l3_head *head, const uint64_t *offsets)
 {
-    const mr__l3_head *head = &mr__l3_state_of(call)->head;
-    const uint64_t *offsets = NULL;
     mr__l3_tail tail;
-    int result = mr__l3_head_check_length(call, head, false);
-    if (result == 0)
-        result = mr__l3_tail_read(call, head, &tail);
-    if (result == 0)
-        result = find_offsets(call, &offsets);
+    int result = mr__l3_tail_read(call, head, &tail);
     for (size_t i = 0; result == 0 && i < mr__l3_tile_count(head); i++) {
         const uint8_t *bytes;
         size_t nbytes;
-        if (head->mode == MR__L3_DCT)
-            result = mr__l3_dct_tile_read(call, &mr__l3_state_of(call)->dct.decoder, head, offsets, i, NULL, NULL);
-        else
-            result = mr__l3_tile_open(call, head, offsets, i, false, &bytes, &nbytes);
+        result = mr__l3_tile_open(call, head, offsets, i, false, &bytes, &nbytes);
     }
+    return result;
+}
+
+int mr__l3_verify(mr__call *call)
+{
+    mr__l3_state *state = mr__l3_state_of(call);
+    const mr__l3_head *head = &state->head;
+    const uint64_t *offsets = NULL;
+    int result = mr__l3_head_check_length(call, head, false);
+    if (result == 0)
+        result = find_offsets(call, &offsets);
+    if (result == 0)
+        result = check_hashes(call, head, offsets);
+    // a decode leaves out of a unit what no pixel comes from
+    for (size_t i = 0; result == 0 && head->mode == MR__L3_DCT && i < mr__l3_tile_count(head); i++)
+        result = mr__l3_dct_tile_read(call, &state->dct.decoder, head, offsets, i, NULL, NULL);
     return result;
 }
 

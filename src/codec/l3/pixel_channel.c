@@ -15,7 +15,7 @@ enum {
      * What has to be won, in percent, before the default preset takes what decodes slower: prefix prediction in place
      * of lifting, six layers in place of three.
      */
-    PREFIX_GAIN = 3,
+    PREFIX_GAIN = 7,
     LAYERS_GAIN = 4
 };
 
