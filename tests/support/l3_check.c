@@ -53,7 +53,7 @@ void l3_check_reference(const picture_file *file, const mr_image *wanted, const 
     if (why != NULL)
         fail_msg("%s: the reference refuses it: %s", what, why);
     compare(&reference, wanted, what, "what was encoded");
-    free(reference.samples);
+    l3_reference_free(&reference);
 }
 
 bool l3_check_agreement(const picture_file *file, const char *what)
@@ -71,7 +71,7 @@ bool l3_check_agreement(const picture_file *file, const char *what)
         if (result == 0)
             compare(&reference, &image, what, l3_kernel_names[i]);
     }
-    free(reference.samples);
+    l3_reference_free(&reference);
     guard_free(&in);
     return why == NULL;
 }

@@ -253,12 +253,17 @@ size_t l3_plain_head_nbytes(const picture_file *file)
     return 40 + across * down * 8 + 8;
 }
 
-picture_file l3_plain_one_tile(const mr_image *shape, const void *bytes, size_t nbytes)
+picture_file l3_plain_file(const mr_image *shape, const void *bytes, const size_t *lengths, size_t count)
 {
     l3_out out = {0};
+    size_t nbytes = 0;
     put_head(&out, shape, 1024, 256);
-    l3_out_number(&out, nbytes, 4);
-    l3_out_number(&out, 0, 4); // the hashes follow
+    for (size_t i = 0; i < count; i++) {
+        l3_out_number(&out, lengths[i], 4);
+        nbytes += lengths[i];
+    }
+    for (size_t i = 0; i < count; i++)
+        l3_out_number(&out, 0, 4); // the hashes follow
     l3_out_number(&out, 0, 8);
     l3_out_bytes(&out, bytes, nbytes);
     return finish(&out);

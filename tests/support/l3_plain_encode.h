@@ -19,7 +19,7 @@ picture_file l3_plain_encode_tiles(const mr_image *image, uint64_t seed, uint32_
 /* Where the tiles of a file that was made here begin. */
 size_t l3_plain_head_nbytes(const picture_file *file);
 
-/* A file of one tile, at most 1024 x 256, with these bytes. */
-picture_file l3_plain_one_tile(const mr_image *shape, const void *bytes, size_t nbytes);
+/* A file of tiles of at most 1024 x 256, with these bytes, whatever they are. */
+picture_file l3_plain_file(const mr_image *shape, const void *bytes, const size_t *lengths, size_t count);
 
 #endif

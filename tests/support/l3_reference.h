@@ -23,11 +23,22 @@ uint64_t l3_bytes_number(l3_bytes *bytes, unsigned nbytes);
 /* The next nbytes as bytes of their own. */
 l3_bytes l3_bytes_part(l3_bytes *bytes, uint64_t nbytes);
 
-/* What a file holds. The samples are malloc'ed; icc and origin point into the file, NULL where there is none. */
+/* A component of DCT mode. */
+typedef struct l3_component {
+    unsigned h, v, table;
+    uint32_t blocks_w, blocks_h;
+    int16_t *blocks; /* rows of blocks from the top, 64 coefficients each, in zigzag order */
+} l3_component;
+
+/* What a file holds. Samples and blocks are malloc'ed; icc and origin point into the file, NULL where there is none. */
 typedef struct l3_reference {
     unsigned mode, channels, depth, orientation;
     uint32_t width, height, tile_width, tile_height;
     uint16_t *samples; /* pixel mode: rows from the top, channels of a pixel side by side */
+    unsigned color;    /* DCT mode */
+    bool progressive;
+    l3_component component[3];
+    uint16_t quant[3][64]; /* zigzag order */
     const uint8_t *icc, *origin;
     size_t icc_nbytes, origin_nbytes;
 } l3_reference;
@@ -35,7 +46,17 @@ typedef struct l3_reference {
 /* NULL on success, else why the bytes are refused; then there is nothing to free. */
 const char *l3_reference_decode(const uint8_t *bytes, size_t nbytes, l3_reference *to);
 
-/* A tile of pixel mode: w x h pixels, rows side by side, as one array. For l3_reference.c. */
+void l3_reference_free(l3_reference *reference);
+
+/* For l3_reference.c: */
+
+/* A tile of pixel mode: w x h pixels, rows side by side, as one array. */
 const char *l3_reference_tile(l3_bytes tile, unsigned w, unsigned h, unsigned channels, unsigned depth, uint16_t *to);
+
+/* The mode part of DCT mode; makes room for the blocks. */
+const char *l3_reference_mode_part(l3_bytes part, l3_reference *to);
+
+/* The tile in that column and row of tiles. */
+const char *l3_reference_units(l3_bytes tile, uint32_t column, uint32_t row, const l3_reference *to);
 
 #endif

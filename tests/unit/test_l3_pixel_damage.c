@@ -23,7 +23,7 @@ static const mr_image wide = {.width = 16, .height = 4, .channels = 1, .depth = 
 /* A tile of these bytes is refused by all, with these words. */
 static void refused(const mr_image *shape, const char *words, const uint8_t *tile, size_t nbytes)
 {
-    picture_file file = l3_plain_one_tile(shape, tile, nbytes);
+    picture_file file = l3_plain_file(shape, tile, &nbytes, 1);
     char detail[160];
     snprintf(detail, sizeof detail, "damaged L3 image: tile 0 (column 0, row 0) at byte 56: %s", words);
     assert_false(l3_check_agreement(&file, words));
@@ -33,7 +33,7 @@ static void refused(const mr_image *shape, const char *words, const uint8_t *til
 
 static void taken(const mr_image *shape, const uint8_t *tile, size_t nbytes)
 {
-    picture_file file = l3_plain_one_tile(shape, tile, nbytes);
+    picture_file file = l3_plain_file(shape, tile, &nbytes, 1);
     assert_true(l3_check_agreement(&file, "a small tile"));
     free(file.bytes);
 }
@@ -119,6 +119,32 @@ static void planes_are_checked(void **state)
     refused(&wide, "its layers do not fit its blocks", // 58
             BYTES(1, 0, 6, 31, 0, 0, 8, 0, 0, 0, 0x99, 0, 0, ZEROS_8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 3,
                   ZEROS_8));
+}
+
+/*
+ * The largest tile, every mask of which asks for 57 bits of a layer that has none; behind it the image goes on for some
+ * bytes, fewer than would be read if nobody looked before the tile's end.
+ */
+static void layers_are_not_read_far_beyond_their_end(void **state)
+{
+    (void)state;
+    enum { W = 1024, H = 256, GROUPS = W / 32 * H / 4, BLOCKS = 4 * GROUPS, REST = 2 };
+    enum { PLANE = 4 + 2 * GROUPS + GROUPS + 4 * BLOCKS + 4 * BLOCKS, TILE = 6 + PLANE, STORED = 1 + W * REST };
+    uint8_t *tiles = calloc(TILE + STORED, 1), *masks = tiles + TILE - 4 * BLOCKS;
+    const uint8_t start[] = {1, 0, 6, PLANE & 255, PLANE >> 8 & 255, PLANE >> 16};
+    assert_non_null(tiles);
+    memcpy(tiles, start, sizeof start);
+    memset(tiles + 10, 0x99, 2 * GROUPS);
+    for (size_t i = 0; i < 4 * BLOCKS; i++)
+        masks[i] = i % 8 == 7 ? 1 : 0xff;
+    tiles[TILE] = 3;
+    mr_image shape = {.width = W, .height = H + REST, .channels = 1, .depth = 8};
+    const size_t lengths[] = {TILE, STORED};
+    picture_file file = l3_plain_file(&shape, tiles, lengths, 2);
+    assert_false(l3_check_agreement(&file, "a layer without bits"));
+    check_refused(&file, NULL, MR_ECORRUPT, "its layers do not fit its blocks");
+    free(file.bytes);
+    free(tiles);
 }
 
 /* Changes a byte, a bit or a nibble, or exchanges two bytes, from `first` on. */
@@ -234,9 +260,13 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds_are_checked),         cmocka_unit_test(methods_are_checked),
-        cmocka_unit_test(planes_are_checked),        cmocka_unit_test(damaged_tiles_are_the_same_to_all),
-        cmocka_unit_test(every_flipped_bit_is_seen), cmocka_unit_test(damage_is_accepted_on_request),
+        cmocka_unit_test(kinds_are_checked),
+        cmocka_unit_test(methods_are_checked),
+        cmocka_unit_test(planes_are_checked),
+        cmocka_unit_test(layers_are_not_read_far_beyond_their_end),
+        cmocka_unit_test(damaged_tiles_are_the_same_to_all),
+        cmocka_unit_test(every_flipped_bit_is_seen),
+        cmocka_unit_test(damage_is_accepted_on_request),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -9,6 +9,7 @@
 #include "codec/l3/pixel_kernels.h"
 
 #include "base/bytes.h"
+#include "codec/l3/pixel_deposit.h"
 
 #include <string.h>
 
@@ -60,26 +61,20 @@ static inline uint64_t add_quotients(uint64_t v, uint64_t q, unsigned k)
     return v ^ (q & EACH(0xff >> (k - 1))) << (k - 1);
 }
 
-/* The bits of `bits`, from the lowest, at the places of the ones of `mask`; `count` is how many. */
-static inline uint64_t deposit(uint64_t bits, uint64_t mask, unsigned *count)
+static inline unsigned count_ones(uint64_t x)
 {
-    uint64_t to = 0;
-    unsigned n = 0;
-    for (; mask != 0; mask &= mask - 1, n++) {
-        to |= mask & (0 - mask) & (0 - (bits & 1));
-        bits >>= 1;
-    }
-    *count = n;
-    return to;
+    x -= x >> 1 & EACH(0x55);
+    x = (x & EACH(0x33)) + (x >> 2 & EACH(0x33));
+    return (unsigned)(((x + (x >> 4)) & EACH(0x0f)) * EACH(1) >> 56);
 }
 
 /* The masks of a pair's layers, from layer 1 on. */
 static inline __attribute__((always_inline)) void read_layers(mr__l3_stream *s, uint64_t *mask, unsigned layers)
 {
     for (unsigned j = 2; j <= layers; j++) {
-        unsigned count;
+        unsigned count = count_ones(mask[j - 1]);
         uint64_t bits = mr__load_le64(s->layer[j] + (s->at[j] >> 3)) >> (s->at[j] & 7);
-        mask[j] = deposit(bits, mask[j - 1], &count);
+        mask[j] = mr__l3_deposit(bits, mask[j - 1], count);
         s->at[j] += count;
         if (j == 2)
             s->crowd |= count + 6;

@@ -4,11 +4,11 @@
  * the portable lifting, base and remapping by themselves, and prefix waits for the sample on its left: these stay as
  * they are.
  *
- * There is no PDEP: the bits of a layer are dealt out to a mask's ones four at a time by a table, or, where ones are
- * few, one at a time.
+ * There is no PDEP: see pixel_deposit.h.
  */
 #if defined(__aarch64__)
 
+#include "codec/l3/pixel_deposit.h"
 #include "codec/l3/pixel_kernels.h"
 
 #include <arm_neon.h>
@@ -65,39 +65,6 @@ INLINE rows unpack_pair(const uint8_t **low, unsigned k0, unsigned k1)
     return r;
 }
 
-/* For a mask of four bits: where each value of so many bits as it has ones goes. */
-#define DEAL1(m, v)                                                                                                    \
-    (((m)&1 ? (v)&1 : 0) | ((m)&2 ? ((v) >> ((m)&1) & 1) << 1 : 0) |                                                   \
-     ((m)&4 ? ((v) >> (((m)&1) + ((m) >> 1 & 1)) & 1) << 2 : 0) |                                                      \
-     ((m)&8 ? ((v) >> (((m)&1) + ((m) >> 1 & 1) + ((m) >> 2 & 1)) & 1) << 3 : 0))
-#define DEAL4(m, v) DEAL1(m, v), DEAL1(m, v + 1), DEAL1(m, v + 2), DEAL1(m, v + 3)
-#define DEAL(m)                                                                                                        \
-    {                                                                                                                  \
-        DEAL4(m, 0), DEAL4(m, 4), DEAL4(m, 8), DEAL4(m, 12)                                                            \
-    }
-static const uint8_t deal[16][16] = {DEAL(0), DEAL(1), DEAL(2),  DEAL(3),  DEAL(4),  DEAL(5),  DEAL(6),  DEAL(7),
-                                     DEAL(8), DEAL(9), DEAL(10), DEAL(11), DEAL(12), DEAL(13), DEAL(14), DEAL(15)};
-static const uint8_t ones_of[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
-
-INLINE uint64_t deposit_dense(uint64_t bits, uint64_t mask)
-{
-    uint64_t to = 0;
-    for (unsigned i = 0; i < 64; i += 4) {
-        unsigned four = mask >> i & 15;
-        to |= (uint64_t)deal[four][bits & 15] << i;
-        bits >>= ones_of[four];
-    }
-    return to;
-}
-
-INLINE uint64_t deposit_sparse(uint64_t bits, uint64_t mask)
-{
-    uint64_t to = 0;
-    for (; mask != 0; mask &= mask - 1, bits >>= 1)
-        to |= mask & (0 - mask) & (0 - (bits & 1));
-    return to;
-}
-
 INLINE unsigned count_ones(uint64_t mask)
 {
     return vaddv_u8(vcnt_u8(vcreate_u8(mask)));
@@ -130,7 +97,7 @@ INLINE void apply_layers(mr__l3_stream *s, rows *r, unsigned first, unsigned sec
     for (unsigned j = 2; j <= layers; j++) {
         unsigned ones = count_ones(mask);
         uint64_t bits = load_bits(s->layer[j], s->at[j]);
-        mask = ones > 12 ? deposit_dense(bits, mask) : deposit_sparse(bits, mask);
+        mask = mr__l3_deposit(bits, mask, ones);
         s->at[j] += ones;
         if (j == 2)
             s->crowd |= ones + 6;

@@ -245,13 +245,13 @@ static bool NAME(remap)(const void *from, const void *green, unsigned n, const m
 static inline __attribute__((always_inline)) void NAME(pack)(const void *const channel[4], unsigned n, void *to,
                                                              unsigned channels, bool green)
 {
+    const T *const from[4] = {channel[0], channel[1], channel[2], channel[3]};
     T *restrict t = to;
-    for (unsigned c = 0; c < channels; c++) {
-        const T *from = channel[c], *middle = channel[1];
-        bool add = green && (c == 0 || c == 2);
-        for (unsigned i = 0; i < n; i++)
-            t[i * channels + c] = add ? (T)(from[i] + middle[i] - NAME(half)) : from[i];
-    }
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned c = 0; c < channels; c++) {
+            bool add = green && (c == 0 || c == 2);
+            *t++ = add ? (T)(from[c][i] + from[1][i] - NAME(half)) : from[c][i];
+        }
 }
 
 static void NAME(pack1)(const void *const channel[4], unsigned n, void *to)

@@ -185,39 +185,43 @@ static bool prefix_step(const sweep *s, uint32_t c, uint32_t step)
     return true;
 }
 
-/* Replaces rows of channels by remapped ones. False when a value is beyond those that occur. */
-static bool remap_rows(const sweep *s, const void *row[MR__L3_CHANNEL_MAX], uint32_t n)
+/* Remaps a row of each channel, and packs them. False when a value is beyond those that occur. */
+static bool pack_remapped(const sweep *s, const void *const row[MR__L3_CHANNEL_MAX], uint32_t n, uint8_t *out)
 {
     const mr__l3_planes *planes = s->planes;
-    const void *green = row[1];
+    const void *remapped[MR__L3_CHANNEL_MAX] = {NULL, NULL, NULL, NULL};
     bool in_range = true;
     for (uint32_t c = 0; c < planes->channels; c++) {
         void *to = row_of(&s->work->remapped, c);
         bool add = planes->green && (c == 0 || c == 2);
-        in_range &= s->kernels->remap[s->wide](row[c], add ? green : NULL, n, &planes->remap[c], to);
-        row[c] = to;
+        in_range &= s->kernels->remap[s->wide](row[c], add ? row[1] : NULL, n, &planes->remap[c], to);
+        remapped[c] = to;
     }
+    s->kernels->pack[s->wide][planes->channels][0](remapped, n, out);
     return in_range;
 }
 
-/* Packs the rows of a step that are part of the region. */
+/* Packs the rows of a step that are part of the region. A constant channel has one row, again and again. */
 static bool pack_step(const sweep *s, uint32_t step, mr_rect part, const mr_image *to)
 {
     const mr__l3_planes *planes = s->planes;
-    const void *row[MR__L3_CHANNEL_MAX] = {NULL, NULL, NULL, NULL};
-    size_t skip = (size_t)part.x << s->wide;
     uint32_t top = step * STEP, from = part.y > top ? part.y : top, end = smaller(top + STEP, part.y + part.height);
     uint8_t *out = (uint8_t *)to->pixels + (ptrdiff_t)(from - part.y) * to->stride;
-    mr__l3_pack_row *pack = s->kernels->pack[s->wide][planes->channels][planes->green && !planes->is_remapped];
+    const void *row[MR__L3_CHANNEL_MAX] = {NULL, NULL, NULL, NULL};
+    size_t pitch[MR__L3_CHANNEL_MAX];
+    for (uint32_t c = 0; c < planes->channels; c++) {
+        pitch[c] = planes->channel[c].predictor == MR__L3_CONSTANT ? 0 : s->work->rows[c].pitch;
+        row[c] = s->work->rows[c].first + (from - top) * pitch[c] + ((size_t)part.x << s->wide);
+    }
+    mr__l3_pack_row *pack = s->kernels->pack[s->wide][planes->channels][planes->green];
     bool in_range = true;
     for (uint32_t y = from; y < end; y++, out += to->stride) {
-        for (uint32_t c = 0; c < planes->channels; c++) {
-            uint32_t at = planes->channel[c].predictor == MR__L3_CONSTANT ? 0 : y - top;
-            row[c] = (const uint8_t *)row_of(&s->work->rows[c], at) + skip;
-        }
         if (planes->is_remapped)
-            in_range &= remap_rows(s, row, part.width);
-        pack(row, part.width, out);
+            in_range &= pack_remapped(s, row, part.width, out);
+        else
+            pack(row, part.width, out);
+        for (uint32_t c = 0; c < planes->channels; c++)
+            row[c] = (const uint8_t *)row[c] + pitch[c];
     }
     return in_range;
 }
