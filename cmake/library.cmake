@@ -13,7 +13,8 @@ pkg_check_modules(XXHASH REQUIRED libxxhash) # header only
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c)
 
 # Plain loops that are written for the compiler to make vectors of.
-file(GLOB loops CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/codec/l3/pixel_forward*.c ${PROJECT_SOURCE_DIR}/src/codec/l3/pixel_tile.c)
+file(GLOB loops CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/codec/l3/pixel_forward*.c ${PROJECT_SOURCE_DIR}/src/codec/l3/pixel_tile.c
+  ${PROJECT_SOURCE_DIR}/src/codec/l3/pixel_split.c)
 set_source_files_properties(${loops} PROPERTIES COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-O3>")
 
 add_library(millrace_objects OBJECT ${sources})

@@ -102,6 +102,17 @@ static void call_read(kernel_function *function, uint8_t *const out[], const uin
     fold(out[0], nbytes, place.blocks, sizeof place.blocks);
 }
 
+static void call_find(kernel_function *function, uint8_t *const out[], const uint8_t *const in[], size_t nbytes)
+{
+    make_blocks(in[0], nbytes);
+    for (size_t i = 0; i < nbytes / 128; i++)
+        for (uint32_t low = 0; low < 15; low++) {
+            uint64_t mask = ((mr__jpeg_find *)function)(place.blocks + 64 * i, low);
+            memcpy(out[0] + 128 * i + 8 * low, &mask, 8);
+            memset(out[0] + 128 * i + 120, 0, 8);
+        }
+}
+
 static size_t list(mr__cpu_flags cpu, kernel k[KERNEL_LIST_MAX])
 {
     mr__jpeg_scans table;
@@ -124,7 +135,13 @@ static size_t list(mr__cpu_flags cpu, kernel k[KERNEL_LIST_MAX])
                     .unit = 128,
                     .inputs = 1,
                     .outputs = 1};
-    return 3;
+    k[3] = (kernel){.name = "jpeg_find",
+                    .function = (kernel_function *)table.find,
+                    .call = call_find,
+                    .unit = 128,
+                    .inputs = 1,
+                    .outputs = 1};
+    return 4;
 }
 
 const kernel_table kernels_jpeg_scans = {"jpeg scans", list};

@@ -17,9 +17,19 @@ static int count_s16_c(mr__jpeg_writer *w, mr__jpeg_unit *units, uint32_t unit_c
     return count_sequential(w, units, unit_count, mcus);
 }
 
+static uint64_t find_s16_c(const int16_t *block, uint32_t low)
+{
+    uint64_t mask = 0;
+    for (uint32_t i = 0; i < 64; i++) {
+        uint32_t magnitude = (uint32_t)(block[i] < 0 ? -block[i] : block[i]);
+        mask |= (uint64_t)(magnitude >> low != 0) << i;
+    }
+    return mask;
+}
+
 void mr__jpeg_scans_init(mr__jpeg_scans *table, mr__cpu_flags cpu)
 {
-    *table = (mr__jpeg_scans){read_s16_c, write_s16_c, count_s16_c};
+    *table = (mr__jpeg_scans){read_s16_c, write_s16_c, count_s16_c, find_s16_c};
     (void)cpu;
 #if defined(__x86_64__)
     mr__jpeg_scans_init_avx2(table, cpu);

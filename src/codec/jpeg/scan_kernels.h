@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The kernels for sequential scans: reading, writing, counting symbols. */
+/* The kernels for scans: reading, writing and counting sequential ones, and finding what progressive ones write. */
 #ifndef MR_CODEC_JPEG_SCAN_KERNELS_H
 #define MR_CODEC_JPEG_SCAN_KERNELS_H
 
@@ -9,6 +9,7 @@
 typedef struct mr__jpeg_scans {
     mr__jpeg_read_mcus *read;
     mr__jpeg_write_mcus *write, *count;
+    mr__jpeg_find *find; /* for progressive scans */
 } mr__jpeg_scans;
 
 void mr__jpeg_scans_init(mr__jpeg_scans *table, mr__cpu_flags cpu);

@@ -57,6 +57,7 @@ static void init(mr__jpeg_writer *w, const mr__jpeg_walk *walk)
     w->seen = w->end_run = w->kept = 0;
     mr__jpeg_scans kernels;
     mr__jpeg_scans_init(&kernels, walk->call->cpu);
+    w->find = kernels.find;
     w->write = walk->frame->progressive ? mr__jpeg_write_progressive(s)
                : w->sink != NULL        ? kernels.write
                                         : kernels.count;

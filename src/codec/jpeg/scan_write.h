@@ -19,6 +19,9 @@ typedef struct mr__jpeg_writer mr__jpeg_writer;
 /* MCUs that lie side by side, whose units move along. There is a check of the sink's room in it. */
 typedef int mr__jpeg_write_mcus(mr__jpeg_writer *writer, mr__jpeg_unit *units, uint32_t unit_count, uint32_t mcus);
 
+/* A bit for each coefficient whose magnitude is at least 1 << low; low is 0 to 14. */
+typedef uint64_t mr__jpeg_find(const int16_t *block, uint32_t low);
+
 /* libjpeg writes what it has kept when there may not be room for the next block's bits. */
 enum { MR__JPEG_KEPT_BITS_MAX = 1000 };
 
@@ -26,6 +29,7 @@ struct mr__jpeg_writer {
     const mr__jpeg_scan *scan;
     const mr__jpeg_coefficients *frame;
     mr__jpeg_write_mcus *write;
+    mr__jpeg_find *find;
     mr__jpeg_sink *sink;                                               /* NULL: */
     mr__jpeg_counts *counts;                                           /* count instead */
     mr__huffman_writer dc[MR__JPEG_PLANE_MAX], ac[MR__JPEG_PLANE_MAX]; /* by the scan's components */

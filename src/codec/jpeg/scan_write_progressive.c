@@ -93,70 +93,66 @@ static int write_dc_more(mr__jpeg_writer *w, mr__jpeg_unit *units, uint32_t unit
     return 0;
 }
 
+/* A bit for each coefficient of the scan's band whose magnitude is at least 1 << low. */
+static uint64_t find(const mr__jpeg_writer *w, const int16_t *block, uint32_t low)
+{
+    const mr__jpeg_scan *s = w->scan;
+    return w->find(block, low) & (UINT64_MAX << s->first & UINT64_MAX >> (63 - s->last));
+}
+
 static void write_band(mr__jpeg_writer *w, const int16_t *block)
 {
     const mr__jpeg_scan *s = w->scan;
-    uint32_t run = 0;
-    for (uint32_t k = s->first; k <= s->last; k++) {
+    uint32_t next = s->first;
+    for (uint64_t left = find(w, block, s->low); left != 0; left &= left - 1) {
+        uint32_t k = (uint32_t)__builtin_ctzll(left), run = k - next;
         uint32_t magnitude = magnitude_of(block[k], s->low), size = size_of(magnitude);
-        if (magnitude == 0) {
-            run++;
-            continue;
-        }
         mr__jpeg_writer_end_run(w);
         for (; run > 15; run -= 16)
             put_ac(w, 15, 0);
         put_ac(w, run, size);
         put_bits(w, block[k] < 0 ? ~magnitude : magnitude, size);
-        run = 0;
+        next = k + 1;
     }
-    w->end_run += run != 0;
+    w->end_run += next <= s->last;
     if (w->end_run == RUN_MAX)
         mr__jpeg_writer_end_run(w);
 }
 
-/* The last coefficient of the band that becomes one; 0: none. */
-static uint32_t find_last_new(const mr__jpeg_scan *s, const int16_t *block)
+/* A coefficient that becomes 1 or -1 (size 1), or 16 zeros (size 0); then the bits kept of this block. */
+static void put_new(mr__jpeg_writer *w, uint32_t run, uint32_t size, bool positive, const uint8_t *keep, uint32_t own)
 {
-    uint32_t k = s->last;
-    while (k >= s->first && magnitude_of(block[k], s->low) != 1)
-        k--;
-    return k >= s->first ? k : 0;
+    mr__jpeg_writer_end_run(w);
+    put_ac(w, run, size);
+    put_bits(w, positive, size);
+    put_kept(w, keep, own);
 }
 
 /*
  * Bits that refine are kept until the next symbol, and written behind it: w->keep has those of blocks that have ended,
- * then those of this one.
+ * then those of this one. Zeros are counted on over coefficients that are refined.
  */
 static void refine_band(mr__jpeg_writer *w, const int16_t *block)
 {
     const mr__jpeg_scan *s = w->scan;
-    uint32_t run = 0, last_new = find_last_new(s, block), own = 0;
+    uint64_t all = find(w, block, s->low), old = find(w, block, s->low + 1u), new = all & ~old;
+    uint32_t run = 0, own = 0, next = s->first, last_new = new == 0 ? 0 : 63 - (uint32_t)__builtin_clzll(new);
     uint8_t *keep = w->keep + w->kept;
-    for (uint32_t k = s->first; k <= s->last; k++) {
-        uint32_t magnitude = magnitude_of(block[k], s->low);
-        if (magnitude == 0) {
-            run++;
+    for (; all != 0; all &= all - 1) {
+        uint32_t k = (uint32_t)__builtin_ctzll(all);
+        run += k - next;
+        next = k + 1;
+        for (; run > 15 && k <= last_new; run -= 16, own = 0, keep = w->keep)
+            put_new(w, 15, 0, false, keep, own);
+        if (old >> k & 1) {
+            keep[own++] = magnitude_of(block[k], s->low) & 1;
             continue;
         }
-        bool is_new = magnitude == 1;
-        while ((run > 15 && k <= last_new) || is_new) {
-            bool is_long = run > 15;
-            mr__jpeg_writer_end_run(w);
-            put_ac(w, is_long ? 15 : run, is_long ? 0 : 1);
-            if (!is_long)
-                put_bits(w, block[k] > 0, 1);
-            put_kept(w, keep, own);
-            keep = w->keep;
-            own = 0;
-            run = is_long ? run - 16 : 0;
-            if (!is_long)
-                break;
-        }
-        if (!is_new)
-            keep[own++] = magnitude & 1;
+        put_new(w, run, 1, block[k] > 0, keep, own);
+        keep = w->keep;
+        run = own = 0;
     }
-    if (run == 0 && own == 0)
+    if (run == 0 && own == 0 && next > s->last)
         return;
     w->end_run++;
     w->kept += own;

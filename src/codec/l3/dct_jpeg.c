@@ -160,7 +160,8 @@ int mr__l3_to_jpeg(mr__call *call, const mr__l3_head *head, const uint64_t *offs
     report->exact = true;
     report->has_origin = tail.origin != NULL && !options->without_origin && !asks_for_other(head, &tail, options);
     if (report->has_origin) {
-        report->origin_nbytes = tail.origin_nbytes;
+        report->origin_nbytes =
+            mr__l3_tail_nbytes(&(mr__l3_tail){.origin = tail.origin, .origin_nbytes = tail.origin_nbytes});
         return write_very(&j, &tail, out, out_nbytes);
     }
     report->why = tail.origin == NULL

@@ -5,8 +5,9 @@
 #include <string.h>
 
 /* The profile to be kept: the options', else the JPEG's if it is whole. */
-static int find_icc(mr__l3_dct_job *job, mr__l3_tail *tail)
+static int find_icc(mr__l3_dct_job *job)
 {
+    mr__l3_tail *tail = &job->tail;
     if (job->options->icc != NULL) {
         tail->icc = job->options->icc;
         tail->icc_nbytes = job->options->icc_nbytes;
@@ -37,24 +38,37 @@ static int prefix_origin(mr__l3_dct_job *job, size_t *nbytes)
     return 0;
 }
 
-/* What it takes to write the very file again; without it where that does not work, and the report says why. */
-static int find_origin(mr__l3_dct_job *job, mr__l3_tail *tail)
+static void make_origin(mr__l3_dct_part *part, mr__l3_dct_worker *worker)
 {
-    mr__l3_dct_recoder *r = job->recoder;
-    mr__detail_clear(&r->why);
+    mr__l3_dct_job *job = part->job;
+    (void)worker;
+    part->result = mr__jpeg_origin_make(&part->call, &job->coefficients, job->tail.icc, job->tail.icc_nbytes,
+                                        &job->recoder->origin, &part->nbytes);
+}
+
+/* What it takes to write the very file again, beside other work. */
+static int start_origin(mr__l3_dct_job *job)
+{
+    mr__detail_clear(&job->recoder->why);
+    return job->options->without_origin ? 0 : mr__l3_dct_part_start(job, &job->origin, job->call, make_origin, 0);
+}
+
+/* Without it where that does not work, and the report says why. */
+static int take_origin(mr__l3_dct_job *job)
+{
     if (job->options->without_origin)
         return 0;
-    size_t nbytes = 0;
-    int result = mr__jpeg_origin_make(job->call, &job->coefficients, tail->icc, tail->icc_nbytes, &r->origin, &nbytes);
+    size_t nbytes = job->origin.nbytes;
+    int result = mr__l3_dct_part_end(job, &job->origin);
     if (result == MR_EUNSUPPORTED) {
-        r->why = *job->call->detail;
+        job->recoder->why = *job->call->detail;
         mr__detail_clear(job->call->detail);
         return 0;
     }
     if (result == 0)
         result = prefix_origin(job, &nbytes);
-    tail->origin = r->origin.bytes;
-    tail->origin_nbytes = nbytes;
+    job->tail.origin = job->recoder->origin.bytes;
+    job->tail.origin_nbytes = nbytes;
     return result;
 }
 
@@ -74,8 +88,9 @@ static int write_tiles(mr__l3_dct_job *job, mr__buffer *out, size_t *out_nbytes)
     return result;
 }
 
-static int write_file(mr__l3_dct_job *job, const mr__l3_tail *tail, mr__buffer *out, size_t *out_nbytes)
+static int write_file(mr__l3_dct_job *job, mr__buffer *out, size_t *out_nbytes)
 {
+    const mr__l3_tail *tail = &job->tail;
     *out_nbytes = 0;
     job->head.has_icc = tail->icc != NULL;
     job->head.has_origin = tail->origin != NULL;
@@ -90,7 +105,7 @@ static int write_file(mr__l3_dct_job *job, const mr__l3_tail *tail, mr__buffer *
     return result;
 }
 
-static int recode(mr__l3_dct_job *job, mr__l3_tail *tail, mr__buffer *out, size_t *out_nbytes)
+static int recode(mr__l3_dct_job *job, mr__buffer *out, size_t *out_nbytes)
 {
     int result = 0;
     if (job->pool != NULL) // libjpeg-turbo beside our own reader
@@ -100,13 +115,15 @@ static int recode(mr__l3_dct_job *job, mr__l3_tail *tail, mr__buffer *out, size_
     if (result == 0)
         result = mr__l3_dct_frame(job);
     if (result == 0)
-        result = mr__l3_dct_encode(job);
+        result = find_icc(job);
     if (result == 0)
-        result = find_icc(job, tail);
+        result = start_origin(job);
     if (result == 0)
-        result = find_origin(job, tail);
+        result = mr__l3_dct_encode(job); // and waits for all that was started
     if (result == 0)
-        result = write_file(job, tail, out, out_nbytes);
+        result = take_origin(job);
+    if (result == 0)
+        result = write_file(job, out, out_nbytes);
     if (result == 0)
         result = mr__l3_dct_prove(job, out->bytes, *out_nbytes);
     return result;
@@ -118,18 +135,18 @@ int mr__l3_dct_recode(mr__call *call, mr_form from, const mr_encode_options *opt
     if (from != MR_FORM_JPEG)
         return mr__call_fail(call, MR_EUNSUPPORTED, "only a JPEG has coefficients for L3's DCT mode");
     mr__l3_dct_job job = {.call = call, .options = options, .recoder = &mr__l3_state_of(call)->dct.recoder};
-    mr__l3_tail tail = {0};
     int result = mr__l3_dct_source_init(&job);
     if (result == 0)
         result = mr__l3_dct_work_init(&job);
     if (result == 0)
-        result = recode(&job, &tail, out, out_nbytes);
+        result = recode(&job, out, out_nbytes);
     mr__l3_dct_work_fini(&job);
     if (result != 0 || report == NULL)
         return result;
     report->exact = true;
-    report->has_origin = tail.origin != NULL;
-    report->origin_nbytes = tail.origin_nbytes;
+    report->has_origin = job.tail.origin != NULL;
+    job.tail.icc = NULL;
+    report->origin_nbytes = mr__l3_tail_nbytes(&job.tail);
     report->why = job.recoder->why.text;
     return 0;
 }

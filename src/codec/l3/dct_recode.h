@@ -56,6 +56,8 @@ struct mr__l3_dct_job {
     mr__l3_dct_source source;
     mr__jpeg_coefficients coefficients;
     mr__l3_head head;
+    mr__l3_dct_part origin;
+    mr__l3_tail tail;
     uint32_t *lengths, *hashes; /* of the tiles */
     mr__call made;              /* bytes: the L3 image */
     mr__l3_head made_head;

@@ -92,6 +92,7 @@ void mr__l3_unit_kernels_init(mr__l3_unit_kernels *table, mr__cpu_flags cpu)
 #if defined(__x86_64__)
     mr__l3_unit_kernels_init_avx2_slowpdep(table, cpu);
     mr__l3_unit_kernels_init_avx2(table, cpu);
+    mr__l3_unit_kernels_init_avx512(table, cpu);
 #elif defined(__aarch64__)
     mr__l3_unit_kernels_init_neon(table, cpu);
 #endif

@@ -14,7 +14,10 @@
 /* Bytes behind a unit that a decoder may read (not use): the caller sees to it that they are there. */
 #define MR__L3_UNIT_SLACK 64
 
-/* More bytes than any unit takes; fits the 16 bits of a unit's length. */
+/*
+ * More bytes than any unit takes: 36 of head, 64 of lanes, and 40 bits for each of 4,096 coefficients (9 of planes, a
+ * sign, 14 of levels, 16 of escape) are 20,580. Fits the 16 bits of a unit's length.
+ */
 #define MR__L3_UNIT_NBYTES_MAX 32768
 
 /* Coefficients by frequency and lane: lane = 8 * block row + block column, also where the unit has fewer columns. */
@@ -38,7 +41,8 @@ void mr__l3_unit_kernels_init(mr__l3_unit_kernels *table, mr__cpu_flags cpu);
 
 /*
  * Encodes columns x rows blocks: block (x, y) is the 64 coefficients in zigzag order at blocks + (y * pitch + x) * 64.
- * Writes at most MR__L3_UNIT_NBYTES_MAX bytes and returns how many; 0 when a coefficient is out of the format's range.
+ * Any 16 bits are a coefficient. `to` has room for MR__L3_UNIT_NBYTES_MAX bytes; returns how many the unit takes, never
+ * 0. The bytes do not depend on the flags.
  */
 size_t mr__l3_unit_encode(const int16_t *blocks, size_t pitch, unsigned columns, unsigned rows, uint8_t *to,
                           mr__cpu_flags cpu);

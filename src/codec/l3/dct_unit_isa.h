@@ -19,6 +19,7 @@ void mr__l3_unit_kernels_init_avx2_slowpdep(mr__l3_unit_kernels *table, mr__cpu_
 void mr__l3_unit_kernels_init_avx2(mr__l3_unit_kernels *table, mr__cpu_flags cpu);
 void mr__l3_unit_encoder_init_avx2_slowpdep(mr__l3_unit_encoder *table, mr__cpu_flags cpu);
 void mr__l3_unit_encoder_init_avx2(mr__l3_unit_encoder *table, mr__cpu_flags cpu);
+void mr__l3_unit_kernels_init_avx512(mr__l3_unit_kernels *table, mr__cpu_flags cpu);
 void mr__l3_unit_kernels_init_neon(mr__l3_unit_kernels *table, mr__cpu_flags cpu);
 
 #endif

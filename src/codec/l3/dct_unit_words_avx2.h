@@ -10,7 +10,10 @@
 
 #include <immintrin.h>
 
-#ifdef UNIT_FAST_PDEP
+#if defined(UNIT_AVX512)
+#define UNIT_TARGET                                                                                                    \
+    __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,gfni")))
+#elif defined(UNIT_FAST_PDEP)
 #define UNIT_TARGET __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt")))
 #else
 #define UNIT_TARGET __attribute__((target("avx2,popcnt")))

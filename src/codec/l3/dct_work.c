@@ -77,7 +77,8 @@ void mr__l3_dct_work_fini(mr__l3_dct_job *job)
 {
     mr__pool_free(job->pool);
     job->pool = NULL;
-    gather(job, &job->source.part); // which may have been on its way when something else failed
+    gather(job, &job->source.part); // which may have been on their way when something else failed
+    gather(job, &job->origin);
 }
 
 void mr__l3_dct_work_wait(mr__l3_dct_job *job)

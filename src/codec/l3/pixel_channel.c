@@ -15,7 +15,7 @@ enum {
      * What has to be won, in percent, before the default preset takes what decodes slower: prefix prediction in place
      * of lifting, six layers in place of three.
      */
-    PREFIX_GAIN = 3,
+    PREFIX_GAIN = 7,
     LAYERS_GAIN = 4
 };
 
@@ -58,7 +58,8 @@ typedef struct trial {
     unsigned predictor;
     unsigned layers;
     uint64_t bits;
-    unsigned at; /* which of work's residuals and headers */
+    unsigned at; /* which of work's residuals */
+    uint8_t *headers;
 } trial;
 
 static mr__l3_forward_choice choice_of(const mr__l3_pixel_plan *plan)
@@ -72,22 +73,22 @@ static mr__l3_forward_choice choice_of(const mr__l3_pixel_plan *plan)
 static void choose_layers(const mr__l3_pixel_plan *plan, mr__l3_tile_work *work, trial *t)
 {
     const mr__l3_residuals *r = &work->residuals[t->at];
-    t->layers = plan->preset == MR_L3_FAST ? 0 : 6;
-    t->bits = choose_headers(plan, r, t->layers, work->headers[t->at]);
+    t->layers = plan->preset == MR_L3_FAST ? 0 : plan->preset == MR_L3_SMALL ? 6 : 3;
+    t->headers = work->headers[t->at];
+    t->bits = choose_headers(plan, r, t->layers, t->headers);
     if (plan->preset != MR_L3_DEFAULT)
         return;
-    uint64_t six = t->bits;
-    t->layers = 3;
-    t->bits = choose_headers(plan, r, 3, work->headers[t->at]);
+    uint64_t six = choose_headers(plan, r, 6, work->headers[2]);
     if (six * 100 < t->bits * (100 - LAYERS_GAIN)) {
-        t->layers = 6;
-        t->bits = choose_headers(plan, r, 6, work->headers[t->at]);
+        *t = (trial){t->predictor, 6, six, t->at, work->headers[2]};
+        work->headers[2] = work->headers[t->at];
+        work->headers[t->at] = t->headers;
     }
 }
 
 static trial try_lifting(const mr__l3_pixel_plan *plan, mr__l3_tile_work *work, const mr__l3_samples *channel)
 {
-    trial t = {PREDICT_LIFTING, 0, 0, 0};
+    trial t = {PREDICT_LIFTING, 0, 0, 0, NULL};
     mr__l3_forward_choice choice = choice_of(plan);
     plan->forward.lift[plan->sample_nbytes - 1](channel, LEVELS, &choice, work->forward, &work->residuals[0]);
     choose_layers(plan, work, &t);
@@ -108,19 +109,21 @@ static bool is_prefix_promising(const mr__l3_pixel_plan *plan, mr__l3_tile_work 
     return bits * rows * 100 < lifting->bits * looked_at * (100 - PREFIX_GAIN);
 }
 
-static trial try_prefix(const mr__l3_pixel_plan *plan, mr__l3_tile_work *work, const mr__l3_samples *channel)
+/* With as many layers as lifting has. */
+static trial try_prefix(const mr__l3_pixel_plan *plan, mr__l3_tile_work *work, const mr__l3_samples *channel,
+                        unsigned layers)
 {
-    trial t = {PREDICT_PREFIX, 0, 0, 1};
+    trial t = {PREDICT_PREFIX, layers, 0, 1, work->headers[1]};
     mr__l3_forward_choice choice = choice_of(plan);
     plan->forward.prefix[plan->sample_nbytes - 1](channel, 1, &choice, work->forward, &work->residuals[1]);
-    choose_layers(plan, work, &t);
+    t.bits = choose_headers(plan, &work->residuals[1], layers, work->headers[1]);
     return t;
 }
 
 static size_t write_planes(const mr__l3_pixel_plan *plan, mr__l3_tile_work *work, const trial *t, mr__l3_coded *out)
 {
     const mr__l3_residuals *r = &work->residuals[t->at];
-    const uint8_t *headers = work->headers[t->at];
+    const uint8_t *headers = t->headers;
     unsigned levels = t->predictor == PREDICT_LIFTING ? LEVELS : 0;
     out->method = (uint8_t)(t->predictor | t->layers / 3 << 2 | levels << 4);
     out->low_nbytes =
@@ -139,7 +142,7 @@ size_t mr__l3_channel_encode(const mr__l3_pixel_plan *plan, mr__l3_tile_work *wo
         return store_constant(channel, plan->sample_nbytes, out);
     trial best = try_lifting(plan, work, channel);
     if (is_prefix_promising(plan, work, channel, &best)) {
-        trial prefix = try_prefix(plan, work, channel);
+        trial prefix = try_prefix(plan, work, channel, best.layers);
         if (prefix.bits < best.bits)
             best = prefix;
     }

@@ -109,6 +109,7 @@ static void plan_encoding(encoding *e, const mr_encode_options *options)
         (mr__l3_pixel_plan){.preset = options->preset, .channels = image->channels, .sample_nbytes = image->depth / 8};
     mr__l3_forward_init(&e->plan.forward, e->call->cpu);
     mr__l3_block_kernels_init(&e->plan.blocks, e->call->cpu);
+    mr__l3_split_init(&e->plan.split, e->call->cpu);
     e->head = (mr__l3_head){.mode = MR__L3_PIXEL,
                             .channels = image->channels,
                             .depth = image->depth,

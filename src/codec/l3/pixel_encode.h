@@ -8,6 +8,7 @@
 
 #include "codec/codec.h"
 #include "codec/l3/pixel_forward.h"
+#include "codec/l3/pixel_split.h"
 
 enum { MR__L3_TILE_SIDE = 128 }; /* of the tiles that we write */
 
@@ -15,6 +16,7 @@ enum { MR__L3_TILE_SIDE = 128 }; /* of the tiles that we write */
 typedef struct mr__l3_pixel_plan {
     mr__l3_forward forward;
     mr__l3_block_kernels blocks;
+    mr__l3_split split;
     mr_l3_preset preset;
     unsigned channels;
     unsigned sample_nbytes; /* 1 or 2 */
@@ -41,7 +43,7 @@ typedef struct mr__l3_tile_work {
     mr__l3_samples less[2];    /* first and third with green subtracted */
     mr__l3_coded coded[6];     /* of channel[], then of less[] */
     mr__l3_residuals residuals[2];
-    uint8_t *headers[2]; /* for each of the residuals: of the low plane, then of the high one */
+    uint8_t *headers[3]; /* for each of the residuals, and for a trial: of the low plane, then of the high one */
     void *forward;
     uint8_t *scratch;
     void *lz; /* LZ4's own state */

@@ -2,8 +2,8 @@
 /*
  * AVX2: prefix prediction of 8-bit samples, and the base of lifting.
  *
- * A group is done at a time, its rows from the top. What is added to W (nothing, or a slope from the row above) is
- * known before the row is, so that a block is a sum from its left end on. Sums go through neighbouring blocks as long
+ * What is added to W (nothing, or a slope from the row above) is known before the row is, so that a block is a sum from
+ * its left end on. Sums go through neighbouring blocks as long
  * as none of them has selector 0, which has no W: masks say how far.
  */
 #if defined(__x86_64__)
@@ -15,7 +15,7 @@
 #define TARGET __attribute__((target("avx2")))
 #define INLINE static inline __attribute__((always_inline)) TARGET
 
-enum { STEP = MR__L3_GROUP_W, ROWS = 4 };
+enum { STEP = MR__L3_GROUP_W, ROWS = 4, SIDE_MAX = 1024 /* of a tile */ };
 
 /* What the selectors of a group say of its blocks, each a quarter of a vector. */
 typedef struct choice {
@@ -85,38 +85,58 @@ INLINE __m256i sum_up(__m256i x, const choice *c)
     return _mm256_add_epi8(t, _mm256_shuffle_epi8(lower, c->to_high));
 }
 
-/* What goes from group to group: the last byte of each row, the row above them first. */
-typedef struct state {
-    __m256i last[ROWS + 1];
-} state;
-
-INLINE void prefix_group(const mr__l3_prefix *p, state *s, size_t x, unsigned rows)
+/* One row of a group: under `north`, with the groups left of both. */
+INLINE __m256i predict(const mr__l3_prefix *p, const choice *c, size_t x, unsigned y, __m256i north,
+                       __m256i north_before, __m256i before)
 {
-    choice c = read_choice(p->s[x / STEP]);
-    __m256i north = _mm256_set1_epi8((char)0x80);
-    if (p->above != NULL)
-        north = _mm256_loadu_si256((const void *)((const uint8_t *)p->above + x));
-    __m256i before = s->last[0];
-    s->last[0] = repeat_last(north);
-#pragma GCC unroll 4
-    for (unsigned y = 0; y < ROWS && y < rows; y++) {
-        __m256i first = repeat_first(north), west = x != 0 ? s->last[y + 1] : first;
-        __m256i corner = shift_in(x != 0 ? before : first, north);
-        __m256i r = _mm256_loadu_si256((const void *)(p->r + y * p->pitch + x));
-        __m256i t = sum_up(_mm256_add_epi8(r, find_addend(north, corner, &c)), &c);
-        north = _mm256_add_epi8(t, _mm256_and_si256(west, c.whole));
-        _mm256_storeu_si256((void *)((uint8_t *)p->to[y] + x), north);
-        before = s->last[y + 1];
-        s->last[y + 1] = repeat_last(north);
-    }
+    // In the first column the sample above stands for both neighbours.
+    __m256i first = repeat_first(north), west = x != 0 ? repeat_last(before) : first;
+    __m256i corner = shift_in(x != 0 ? north_before : first, north);
+    __m256i r = _mm256_loadu_si256((const void *)(p->r + y * p->pitch + x));
+    __m256i t = sum_up(_mm256_add_epi8(r, find_addend(north, corner, c)), c);
+    t = _mm256_add_epi8(t, _mm256_and_si256(west, c->whole));
+    _mm256_storeu_si256((void *)((uint8_t *)p->to[y] + x), t);
+    return t;
 }
 
+/* The last two groups of each row, with the row above them in front. */
+typedef struct state {
+    __m256i last[ROWS + 1], before[ROWS + 1];
+} state;
+
+INLINE void read_above(const mr__l3_prefix *p, state *s, size_t x)
+{
+    s->before[0] = s->last[0];
+    if (p->above != NULL)
+        s->last[0] = _mm256_loadu_si256((const void *)((const uint8_t *)p->above + x));
+}
+
+/*
+ * Each row is a group behind the one above it. So what is done in one turn of the loop depends on the turns before
+ * only, and the processor can do all rows at once.
+ */
 INLINE void prefix_rows(const mr__l3_prefix *p, unsigned rows)
 {
-    const __m256i zero = _mm256_setzero_si256();
-    state s = {{zero, zero, zero, zero, zero}};
-    for (size_t x = 0; x < p->w; x += STEP)
-        prefix_group(p, &s, x, rows);
+    choice choices[SIDE_MAX / STEP];
+    size_t groups = (p->w + STEP - 1u) / STEP;
+    state s;
+    for (unsigned i = 0; i <= ROWS; i++)
+        s.last[i] = s.before[i] = _mm256_set1_epi8((char)0x80);
+    for (size_t i = 0; i < groups; i++)
+        choices[i] = read_choice(p->s[i]);
+    for (size_t turn = 0; turn < groups + rows - 1; turn++) {
+#pragma GCC unroll 4
+        for (unsigned y = ROWS; y-- > 0;) {
+            size_t i = turn - y;
+            if (y >= rows || turn < y || i >= groups)
+                continue;
+            if (y == 0)
+                read_above(p, &s, i * STEP);
+            __m256i t = predict(p, &choices[i], i * STEP, y, s.last[y], s.before[y], s.last[y + 1]);
+            s.before[y + 1] = s.last[y + 1];
+            s.last[y + 1] = t;
+        }
+    }
     for (unsigned y = 0; y < ROWS && y < rows; y++) {
         uint8_t *to = p->to[y];
         to[p->w] = to[p->w - 1];

@@ -6,6 +6,7 @@
  * Rows may be read and written beyond their ends, so inner loops have a constant length, CHUNK, and compilers make
  * vectors of them without a remainder.
  */
+#ifdef T
 
 enum { NAME(half) = 1 << (DEPTH - 1) };
 
@@ -297,3 +298,5 @@ static void NAME(fill)(mr__l3_pixel_kernels *table)
     table->pack[d][4][0] = NAME(pack4);
     table->pack[d][4][1] = NAME(pack4_green);
 }
+
+#endif

@@ -53,8 +53,9 @@ static size_t lay_out(mr__l3_tile_work *work, const mr__l3_pixel_plan *plan, uin
         r->low = carve(memory, &at, groups * MR__L3_GROUP_WORDS * 8, 0);
         r->high = carve(memory, &at, groups * MR__L3_GROUP_WORDS * 8, 0);
         r->selectors = carve(memory, &at, groups, 0);
-        work->headers[i] = carve(memory, &at, groups * 4, 0);
     }
+    for (unsigned i = 0; i < 3; i++)
+        work->headers[i] = carve(memory, &at, groups * 4, 0);
     work->forward = carve(memory, &at, mr__l3_forward_work_nbytes(side, side, plan->sample_nbytes), 0);
     work->scratch = carve(memory, &at, MR__L3_PLANE_SCRATCH_MAX(groups) + pixels, 0);
     int fast = LZ4_sizeofState(), small = LZ4_sizeofStateHC();
@@ -103,38 +104,19 @@ static bool is_constant(const tile *t)
     return memcmp(t->work->pixels, t->work->pixels + t->pixel_nbytes, t->nbytes - t->pixel_nbytes) == 0;
 }
 
-/* The channels apart: loops over a constant number of channels, for the compiler to make vectors of. */
-#define SPLIT_ROWS(type, channels)                                                                                     \
-    for (unsigned y = 0; y < t->h; y++)                                                                                \
-        for (unsigned c = 0; c < (channels); c++) {                                                                    \
-            const type *from = (const type *)(const void *)(t->work->pixels + y * t->row_nbytes) + c;                  \
-            type *to = (type *)t->work->channel[c].samples + y * t->work->channel[c].pitch;                            \
-            for (unsigned x = 0; x < t->w; x++)                                                                        \
-                to[x] = from[(size_t)x * (channels)];                                                                  \
-        }
-
-#define SPLIT(type)                                                                                                    \
-    switch (t->plan->channels) {                                                                                       \
-    case 1:                                                                                                            \
-        SPLIT_ROWS(type, 1) break;                                                                                     \
-    case 2:                                                                                                            \
-        SPLIT_ROWS(type, 2) break;                                                                                     \
-    case 3:                                                                                                            \
-        SPLIT_ROWS(type, 3) break;                                                                                     \
-    default:                                                                                                           \
-        SPLIT_ROWS(type, 4) break;                                                                                     \
-    }
-
 static void split_channels(const tile *t)
 {
-    for (unsigned c = 0; c < t->plan->channels; c++) {
-        t->work->channel[c].w = t->w;
-        t->work->channel[c].h = t->h;
+    const unsigned channels = t->plan->channels, nbytes = t->plan->sample_nbytes;
+    mr__l3_samples *channel = t->work->channel;
+    for (unsigned c = 0; c < channels; c++) {
+        channel[c].w = t->w;
+        channel[c].h = t->h;
     }
-    if (t->plan->sample_nbytes == 1) {
-        SPLIT(uint8_t)
-    } else {
-        SPLIT(uint16_t)
+    for (unsigned y = 0; y < t->h; y++) {
+        void *to[4] = {NULL};
+        for (unsigned c = 0; c < channels; c++)
+            to[c] = (uint8_t *)channel[c].samples + y * channel[c].pitch * nbytes;
+        t->plan->split.row[nbytes - 1][channels](t->work->pixels + y * t->row_nbytes, t->w, to);
     }
 }
 
