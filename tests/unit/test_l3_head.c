@@ -404,6 +404,22 @@ static void tiles_are_told_one_by_one(void **state)
     free(file.bytes);
 }
 
+/* The bytes behind the end are there, and right, but not the file's. */
+static void a_tile_that_is_cut_is_not_intact(void **state)
+{
+    (void)state;
+    l3_spec spec = l3_spec_dct();
+    picture_file file = l3_file_make(&spec);
+    size_t last = file.nbytes - l3_spec_tile_nbytes(3);
+    for (size_t nbytes = last; nbytes <= file.nbytes; nbytes++)
+        for (uint32_t i = 2; i < 4; i++) {
+            mr_tile tile = {.struct_size = sizeof tile};
+            assert_int_equal(mr_decoder_tile(decoder, file.bytes, nbytes, i, &tile), 0);
+            assert_int_equal(tile.intact, i == 2 || nbytes == file.nbytes);
+        }
+    free(file.bytes);
+}
+
 /* Before any tile is decoded. */
 static void every_flipped_bit_of_a_tile_names_it(void **state)
 {
@@ -441,6 +457,7 @@ int main(void)
         cmocka_unit_test(huge_heads_are_refused),
         cmocka_unit_test(every_other_length_is_an_error_that_says_how_much),
         cmocka_unit_test(tiles_are_told_one_by_one),
+        cmocka_unit_test(a_tile_that_is_cut_is_not_intact),
         cmocka_unit_test(every_flipped_bit_of_a_tile_names_it),
     };
     return cmocka_run_group_tests(tests, handles_setup, handles_teardown);
