@@ -111,9 +111,10 @@ static bool read_ac_first(mr__jpeg_reader *r, mr__jpeg_unit *units, uint32_t uni
 }
 
 /* One bit more of a coefficient that is not zero. */
-static void refine(mr__bits *b, int16_t *coefficient, int32_t one)
+static inline void refine(mr__bits *b, int16_t *coefficient, int32_t one)
 {
-    mr__bits_fill(b);
+    if (b->count == 0)
+        mr__bits_fill(b);
     if (mr__bits_take(b, 1) != 0)
         *coefficient = (int16_t)(*coefficient + (*coefficient > 0 ? one : -one));
 }

@@ -37,11 +37,11 @@ struct mr__jpeg_writer {
     uint32_t seen;    /* all codes used, or-ed: MR__CODE_NONE among them is a coefficient without one */
     uint32_t end_run; /* progressive: blocks whose band has ended, not written yet, */
     uint32_t kept;    /* and bits that refine coefficients in them */
-    uint8_t keep[MR__JPEG_KEPT_BITS_MAX + 64];
+    uint64_t keep[MR__JPEG_KEPT_BITS_MAX / 64 + 2]; /* the first at the top */
 };
 
 /* How the scan's kind of data is written or counted; scan_kernels.h has the same for a sequential one. */
-mr__jpeg_write_mcus *mr__jpeg_write_progressive(const mr__jpeg_scan *scan);
+mr__jpeg_write_mcus *mr__jpeg_write_progressive(const mr__jpeg_scan *scan, bool counting);
 
 /* Writes a run of ended blocks that is pending. */
 void mr__jpeg_writer_end_run(mr__jpeg_writer *writer);
