@@ -19,9 +19,6 @@ typedef struct mr__jpeg_writer mr__jpeg_writer;
 /* MCUs that lie side by side, whose units move along. There is a check of the sink's room in it. */
 typedef int mr__jpeg_write_mcus(mr__jpeg_writer *writer, mr__jpeg_unit *units, uint32_t unit_count, uint32_t mcus);
 
-/* A bit for each coefficient whose magnitude is at least 1 << low; low is 0 to 14. */
-typedef uint64_t mr__jpeg_find(const int16_t *block, uint32_t low);
-
 /* libjpeg writes what it has kept when there may not be room for the next block's bits. */
 enum { MR__JPEG_KEPT_BITS_MAX = 1000 };
 
