@@ -61,6 +61,9 @@ typedef struct mr__jpeg_unit {
 uint32_t mr__jpeg_scan_units(const mr__jpeg_scan *scan, const mr__jpeg_coefficients *frame, uint32_t x, uint32_t y,
                              mr__jpeg_unit units[MR__JPEG_MCU_MAX]);
 
+/* A bit for each coefficient whose magnitude is at least 1 << low; low is 0 to 14. */
+typedef uint64_t mr__jpeg_find(const int16_t *block, uint32_t low);
+
 /* What is done with a scan: a number of MCUs of one row, without a restart among them; and what stands between. */
 typedef struct mr__jpeg_visitor {
     int (*mcus)(void *user, uint32_t x, uint32_t y, uint32_t count);

@@ -20,6 +20,8 @@ static int count_s16_c(mr__jpeg_writer *w, mr__jpeg_unit *units, uint32_t unit_c
 static uint64_t find_s16_c(const int16_t *block, uint32_t low)
 {
     uint64_t mask = 0;
+    if (low == 0)
+        return find_nonzero(block);
     for (uint32_t i = 0; i < 64; i++) {
         uint32_t magnitude = (uint32_t)(block[i] < 0 ? -block[i] : block[i]);
         mask |= (uint64_t)(magnitude >> low != 0) << i;

@@ -107,6 +107,7 @@ int mr__jpeg_scan_read(mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader ta
     mr__jpeg_reader r = {.call = walk->call, .scan = s, .frame = walk->frame, .data = data};
     mr__jpeg_scans kernels;
     mr__jpeg_scans_init(&kernels, walk->call->cpu);
+    r.find = kernels.find;
     r.read = progressive ? mr__jpeg_read_progressive(s) : kernels.read;
     for (uint32_t i = 0; i < s->count; i++) {
         r.dc[i] = &tables[0][s->dc[i]];

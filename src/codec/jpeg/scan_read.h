@@ -23,6 +23,7 @@ struct mr__jpeg_reader {
     const mr__jpeg_coefficients *frame;
     const mr__huffman_reader *dc[MR__JPEG_PLANE_MAX], *ac[MR__JPEG_PLANE_MAX]; /* by the scan's components */
     mr__jpeg_read_mcus *read;
+    mr__jpeg_find *find;
     uint8_t *data;      /* the interval at hand without its stuffing, then MR__BITS_SLACK zeros */
     size_t data_nbytes; /* without the zeros */
     size_t from, end;   /* where it is in the file; at `end` a marker */

@@ -111,23 +111,32 @@ static bool read_ac_first(mr__jpeg_reader *r, mr__jpeg_unit *units, uint32_t uni
 }
 
 /* One bit more of a coefficient that is not zero. */
-static void refine(mr__bits *b, int16_t *coefficient, int32_t one)
+static inline void refine(mr__bits *b, int16_t *coefficient, int32_t one)
 {
-    mr__bits_fill(b);
+    if (b->count == 0)
+        mr__bits_fill(b);
     if (mr__bits_take(b, 1) != 0)
         *coefficient = (int16_t)(*coefficient + (*coefficient > 0 ? one : -one));
 }
 
-/* Passes over `run` zeros and stops at the next one, refining all else; returns where, or behind the band. */
-static uint32_t refine_run(mr__bits *b, int16_t *block, uint32_t k, uint32_t last, uint32_t run, int32_t one)
+/*
+ * Passes over `run` zeros from k on and stops at the next one, refining all else; returns where, or behind the band.
+ * `nonzero` has a bit for each coefficient that was not zero before the scan.
+ */
+static uint32_t refine_run(mr__bits *b, int16_t *block, uint64_t nonzero, uint32_t k, uint32_t last, uint32_t run,
+                           int32_t one)
 {
-    for (; k <= last; k++) {
-        if (block[k] != 0)
-            refine(b, &block[k], one);
-        else if (run-- == 0)
-            break;
+    while (k <= last) {
+        uint64_t ahead = nonzero >> k;
+        uint32_t zeros = ahead != 0 ? (uint32_t)__builtin_ctzll(ahead) : 64;
+        if (zeros > run)
+            return k + run;
+        run -= zeros;
+        k += zeros;
+        if (k <= last)
+            refine(b, &block[k++], one);
     }
-    return k;
+    return last + 1;
 }
 
 static mr__jpeg_fault refine_band(mr__jpeg_reader *r, mr__bits *b, int16_t *block)
@@ -135,6 +144,7 @@ static mr__jpeg_fault refine_band(mr__jpeg_reader *r, mr__bits *b, int16_t *bloc
     const mr__jpeg_scan *s = r->scan;
     int32_t one = 1 << s->low;
     uint32_t k = s->first;
+    uint64_t nonzero = r->find(block, 0);
     while (r->end_run == 0 && k <= s->last) {
         uint32_t length;
         mr__bits_fill(b);
@@ -146,13 +156,13 @@ static mr__jpeg_fault refine_band(mr__jpeg_reader *r, mr__bits *b, int16_t *bloc
             break;
         }
         int32_t value = size == 0 ? 0 : mr__bits_take(b, 1) != 0 ? one : -one;
-        k = refine_run(b, block, k, s->last, run, one);
+        k = refine_run(b, block, nonzero, k, s->last, run, one);
         if (k > s->last)
             return MR__JPEG_BAD_CODE;
         block[k++] = (int16_t)value;
     }
     if (r->end_run != 0) {
-        refine_run(b, block, k, s->last, 64, one);
+        refine_run(b, block, nonzero, k, s->last, 64, one);
         r->end_run--;
     }
     return 0;

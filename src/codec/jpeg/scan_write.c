@@ -58,7 +58,7 @@ static void init(mr__jpeg_writer *w, const mr__jpeg_walk *walk)
     mr__jpeg_scans kernels;
     mr__jpeg_scans_init(&kernels, walk->call->cpu);
     w->find = kernels.find;
-    w->write = walk->frame->progressive ? mr__jpeg_write_progressive(s)
+    w->write = walk->frame->progressive ? mr__jpeg_write_progressive(s, w->sink == NULL)
                : w->sink != NULL        ? kernels.write
                                         : kernels.count;
     for (uint32_t i = 0; w->sink != NULL && i < s->count; i++) {

@@ -19,9 +19,6 @@ typedef struct mr__jpeg_writer mr__jpeg_writer;
 /* MCUs that lie side by side, whose units move along. There is a check of the sink's room in it. */
 typedef int mr__jpeg_write_mcus(mr__jpeg_writer *writer, mr__jpeg_unit *units, uint32_t unit_count, uint32_t mcus);
 
-/* A bit for each coefficient whose magnitude is at least 1 << low; low is 0 to 14. */
-typedef uint64_t mr__jpeg_find(const int16_t *block, uint32_t low);
-
 /* libjpeg writes what it has kept when there may not be room for the next block's bits. */
 enum { MR__JPEG_KEPT_BITS_MAX = 1000 };
 
@@ -37,11 +34,11 @@ struct mr__jpeg_writer {
     uint32_t seen;    /* all codes used, or-ed: MR__CODE_NONE among them is a coefficient without one */
     uint32_t end_run; /* progressive: blocks whose band has ended, not written yet, */
     uint32_t kept;    /* and bits that refine coefficients in them */
-    uint8_t keep[MR__JPEG_KEPT_BITS_MAX + 64];
+    uint64_t keep[MR__JPEG_KEPT_BITS_MAX / 64 + 2]; /* the first at the top */
 };
 
 /* How the scan's kind of data is written or counted; scan_kernels.h has the same for a sequential one. */
-mr__jpeg_write_mcus *mr__jpeg_write_progressive(const mr__jpeg_scan *scan);
+mr__jpeg_write_mcus *mr__jpeg_write_progressive(const mr__jpeg_scan *scan, bool counting);
 
 /* Writes a run of ended blocks that is pending. */
 void mr__jpeg_writer_end_run(mr__jpeg_writer *writer);
