@@ -116,8 +116,8 @@ static void plan_encoding(encoding *e, const mr_encode_options *options)
                             .orientation = options->orientation == 0 ? 1 : options->orientation,
                             .width = image->width,
                             .height = image->height,
-                            .tile_width = MR__L3_TILE_SIDE,
-                            .tile_height = MR__L3_TILE_SIDE,
+                            .tile_width = image->width <= MR__L3_TILE_W_MAX ? MR__L3_TILE_W_MAX : MR__L3_TILE_W,
+                            .tile_height = MR__L3_TILE_H,
                             .has_icc = options->icc != NULL && options->icc_nbytes != 0};
     mr__l3_head_complete(&e->head);
     e->memory_nbytes = mr__l3_tile_work_nbytes(&e->plan);
@@ -163,12 +163,12 @@ static int prove(encoding *e, mr__l3_encode_state *state, const uint8_t *bytes, 
     call.bytes = bytes;
     call.nbytes = nbytes;
     strip.stride = (ptrdiff_t)mr_image_row_nbytes(image);
-    int result = mr__call_reserve(&call, &state->work, (size_t)strip.stride * MR__L3_TILE_SIDE);
+    int result = mr__call_reserve(&call, &state->work, (size_t)strip.stride * MR__L3_TILE_H);
     if (result == 0)
         result = mr__l3_open(&call, &offsets);
     strip.pixels = state->work.bytes;
-    for (uint32_t y = 0; result == 0 && y < image->height; y += MR__L3_TILE_SIDE) {
-        strip.height = image->height - y < MR__L3_TILE_SIDE ? image->height - y : MR__L3_TILE_SIDE;
+    for (uint32_t y = 0; result == 0 && y < image->height; y += MR__L3_TILE_H) {
+        strip.height = image->height - y < MR__L3_TILE_H ? image->height - y : MR__L3_TILE_H;
         const mr__request request = {.region = {0, y, image->width, strip.height}, .reduce = 1};
         result = mr__l3_pixel_decode(&call, head, offsets, &request, &strip);
         if (result == 0 && !is_same(image, &strip, y))

@@ -10,7 +10,12 @@
 #include "codec/l3/pixel_forward.h"
 #include "codec/l3/pixel_split.h"
 
-enum { MR__L3_TILE_SIDE = 128 }; /* of the tiles that we write */
+/*
+ * The tiles that we write. Wide ones decode faster (rows of memory are written in longer runs, kernels are called less
+ * often), narrow ones leave out more of what a crop does not need: an image of up to 1024 columns has one column of
+ * tiles, a wider one tiles of 512.
+ */
+enum { MR__L3_TILE_W_MAX = 1024, MR__L3_TILE_W = 512, MR__L3_TILE_H = 64 };
 
 /* Kernels and choices, the same for all tiles of an image. */
 typedef struct mr__l3_pixel_plan {

@@ -39,12 +39,12 @@ static void *carve(uint8_t *memory, size_t *at, size_t nbytes, size_t lead)
 static size_t lay_out(mr__l3_tile_work *work, const mr__l3_pixel_plan *plan, uint8_t *memory)
 {
     size_t at = 0;
-    const unsigned side = MR__L3_TILE_SIDE;
-    const size_t pitch = side + 2 * MR__L3_FORWARD_MARGIN, nbytes = plan->sample_nbytes;
-    const size_t groups = mr__l3_forward_groups_max(side, side), pixels = (size_t)side * side * plan->channels * nbytes;
+    const unsigned w = MR__L3_TILE_W_MAX, h = MR__L3_TILE_H;
+    const size_t pitch = w + 2 * MR__L3_FORWARD_MARGIN, nbytes = plan->sample_nbytes;
+    const size_t groups = mr__l3_forward_groups_max(w, h), pixels = (size_t)w * h * plan->channels * nbytes;
     work->pixels = carve(memory, &at, pixels, 0);
     for (unsigned i = 0; i < 6; i++) {
-        void *samples = carve(memory, &at, pitch * side * nbytes, MR__L3_FORWARD_MARGIN * nbytes);
+        void *samples = carve(memory, &at, pitch * h * nbytes, MR__L3_FORWARD_MARGIN * nbytes);
         *(i < 4 ? &work->channel[i] : &work->less[i - 4]) = (mr__l3_samples){samples, pitch, 0, 0};
         work->coded[i].bytes = carve(memory, &at, 2 * MR__L3_PLANE_NBYTES_MAX(groups), 0);
     }
@@ -56,7 +56,7 @@ static size_t lay_out(mr__l3_tile_work *work, const mr__l3_pixel_plan *plan, uin
     }
     for (unsigned i = 0; i < 3; i++)
         work->headers[i] = carve(memory, &at, groups * 4, 0);
-    work->forward = carve(memory, &at, mr__l3_forward_work_nbytes(side, side, plan->sample_nbytes), 0);
+    work->forward = carve(memory, &at, mr__l3_forward_work_nbytes(w, h, plan->sample_nbytes), 0);
     work->scratch = carve(memory, &at, MR__L3_PLANE_SCRATCH_MAX(groups) + pixels, 0);
     int fast = LZ4_sizeofState(), small = LZ4_sizeofStateHC();
     work->lz = carve(memory, &at, (size_t)(fast > small ? fast : small), 0);
@@ -76,7 +76,7 @@ void mr__l3_tile_work_init(mr__l3_tile_work *work, const mr__l3_pixel_plan *plan
 
 size_t mr__l3_tile_nbytes_max(const mr__l3_pixel_plan *plan)
 {
-    return 1 + (size_t)MR__L3_TILE_SIDE * MR__L3_TILE_SIDE * plan->channels * plan->sample_nbytes;
+    return 1 + (size_t)MR__L3_TILE_W_MAX * MR__L3_TILE_H * plan->channels * plan->sample_nbytes;
 }
 
 static bool is_big_endian(void)
