@@ -368,6 +368,12 @@ int mr__jpeg_walk_next(mr__jpeg_walk *w, bool *more)
     }
 }
 
+static mr__jpeg_color color_of(const mr__jpeg_header *h)
+{
+    mr_color color = mr__jpeg_header_color(h);
+    return color == MR_COLOR_GRAY ? MR__JPEG_GRAY : color == MR_COLOR_RGB ? MR__JPEG_RGB : MR__JPEG_YCBCR;
+}
+
 int mr__jpeg_walk_init(mr__jpeg_walk *w, mr__call *call, mr__jpeg_coefficients *frame)
 {
     mr__jpeg_header h;
@@ -380,7 +386,7 @@ int mr__jpeg_walk_init(mr__jpeg_walk *w, mr__call *call, mr__jpeg_coefficients *
         return mr__call_fail(call, MR_EUNSUPPORTED, "JPEG with arithmetic coding: its coefficients cannot be read");
     if (h.component_count > MR__JPEG_PLANE_MAX)
         return mr__call_fail(call, MR_EUNSUPPORTED, "JPEG of 4 components (CMYK): its coefficients cannot be read");
-    *frame = (mr__jpeg_coefficients){.orientation = h.orientation};
+    *frame = (mr__jpeg_coefficients){.color = color_of(&h), .orientation = h.orientation};
     *w = (mr__jpeg_walk){.call = call, .frame = frame, .at = 2};
     memset(w->known, -1, sizeof w->known);
     return mr__call_check_pixels(call, h.width, h.height);
