@@ -273,6 +273,36 @@ static picture_file insert(const picture_file *file, size_t at, const void *byte
     return made;
 }
 
+/* Conditioning of arithmetic coding, which the image does not have, must still be possible, as it must for libjpeg. */
+static void conditioning(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *word; /* NULL: it is read */
+        uint8_t nbytes, bytes[6];
+    } cases[] = {
+        {NULL, 0, {0}},
+        {NULL, 6, {0x0f, 0xf0, 0x00, 0x55, 0x1f, 0xff}},
+        {"table 00 with value 45 at byte 6", 2, {0x00, 0x45}},
+        {"table 0f with value 01 at byte 8", 4, {0x10, 0x05, 0x0f, 0x01}},
+        {"table 20 with value 10 at byte 6", 2, {0x20, 0x10}},
+        {"at byte 2 have the wrong length", 3, {0x00, 0x10, 0x01}},
+    };
+    plain_recipe r = {.width = 20, .height = 20, .space = PLAIN_YCC};
+    picture_file file = plain_encode(&r);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint8_t segment[10] = {0xff, 0xcc, 0, (uint8_t)(2 + cases[i].nbytes)};
+        memcpy(segment + 4, cases[i].bytes, cases[i].nbytes);
+        picture_file longer = insert(&file, 2, segment, 4u + cases[i].nbytes);
+        if (cases[i].word == NULL)
+            check_file(&longer, "conditioning");
+        else
+            check_refused(&longer, MR_ECORRUPT, cases[i].word);
+        free(longer.bytes);
+    }
+    free(file.bytes);
+}
+
 /* What libjpeg lets pass without a word, or with one. */
 static void stricter(void **state)
 {
@@ -434,7 +464,7 @@ int main(void)
         cmocka_unit_test(qualities),   cmocka_unit_test(codings),       cmocka_unit_test(long_runs),
         cmocka_unit_test(damage),      cmocka_unit_test(refusals),      cmocka_unit_test(out_of_range),
         cmocka_unit_test(limits),      cmocka_unit_test(stricter),      cmocka_unit_test(padding),
-        cmocka_unit_test(shared_data), cmocka_unit_test(shared_corpus),
+        cmocka_unit_test(shared_data), cmocka_unit_test(shared_corpus), cmocka_unit_test(conditioning),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -435,6 +435,61 @@ static void fill_bytes(void **state)
     free(file.bytes);
 }
 
+/* An origin with this text, not compressed. */
+static picture_file store_text(const picture_file *text)
+{
+    enum { HEAD = 8 };
+    size_t n = text->nbytes;
+    picture_file origin = {malloc(HEAD + n), HEAD + n};
+    assert_in_range(n, 128, 16383); // a number of two bytes
+    const uint8_t head[HEAD] = {0,          (uint8_t)(n | 0x80), (uint8_t)(n >> 7), 1,
+                                (uint8_t)n, (uint8_t)(n >> 8),   (uint8_t)~n,       (uint8_t)(~n >> 8)};
+    memcpy(origin.bytes, head, HEAD);
+    memcpy(origin.bytes + HEAD, text->bytes, n);
+    return origin;
+}
+
+static void check_other(mr__jpeg_coefficients *c, const picture_file *text)
+{
+    picture_file made, origin = store_text(text);
+    assert_int_equal(coefs_restore(&tool, c, NULL, &origin, &made), MR_ECORRUPT);
+    assert_contains(coefs_detail(&tool), "damaged origin of a JPEG: it is of another image");
+    free(origin.bytes);
+}
+
+/* A text that would give the coefficients other quantisers or colours, and so other pixels. */
+static void other_pixels(void **state)
+{
+    (void)state;
+    plain_recipe r = {.width = 40, .height = 24, .space = PLAIN_YCC};
+    picture_file file = plain_encode(&r), made;
+    mr__jpeg_coefficients c;
+    assert_int_equal(coefs_read(&tool, &file, &c), 0);
+    size_t scan_end = find_marker(&file, 0xda) + 14, tables = find_marker(&file, 0xdb);
+    picture_file text = picture_copy(file.bytes, scan_end + 2);
+    memcpy(text.bytes + scan_end, "\xff\xd9", 2);
+    picture_file origin = store_text(&text);
+    assert_int_equal(coefs_restore(&tool, &c, NULL, &origin, &made), 0);
+    assert_int_equal(made.nbytes, file.nbytes);
+    assert_memory_equal(made.bytes, file.bytes, made.nbytes);
+    text.bytes[tables + 5 + 63]++; // luma's last
+    check_other(&c, &text);
+    text.bytes[tables + 5 + 63]--;
+    text.bytes[tables + 69 + 5]++; // chroma's first
+    check_other(&c, &text);
+    text.bytes[tables + 69 + 5]--;
+    memcpy(text.bytes + 6, "JUNK", 4); // no JFIF: the next segment tells
+    picture_file rgb = insert(&text, 2,
+                              "\xff\xee\0\x0e"
+                              "Adobe\0d\0\0\0\0\0",
+                              16);
+    check_other(&c, &rgb);
+    free(rgb.bytes);
+    free(origin.bytes);
+    free(text.bytes);
+    free(file.bytes);
+}
+
 /* Every byte of an origin is hostile. */
 static void hostile(void **state)
 {
@@ -528,12 +583,12 @@ static void shared_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(samplings),      cmocka_unit_test(large_mcu),  cmocka_unit_test(kinds),
-        cmocka_unit_test(qualities),      cmocka_unit_test(codings),    cmocka_unit_test(long_runs),
-        cmocka_unit_test(padding_blocks), cmocka_unit_test(oddities),   cmocka_unit_test(padding_bits),
-        cmocka_unit_test(sizes),          cmocka_unit_test(metadata),   cmocka_unit_test(golden),
-        cmocka_unit_test(refusals),       cmocka_unit_test(fill_bytes), cmocka_unit_test(hostile),
-        cmocka_unit_test(shared_files),
+        cmocka_unit_test(samplings),      cmocka_unit_test(large_mcu),    cmocka_unit_test(kinds),
+        cmocka_unit_test(qualities),      cmocka_unit_test(codings),      cmocka_unit_test(long_runs),
+        cmocka_unit_test(padding_blocks), cmocka_unit_test(oddities),     cmocka_unit_test(padding_bits),
+        cmocka_unit_test(sizes),          cmocka_unit_test(metadata),     cmocka_unit_test(golden),
+        cmocka_unit_test(refusals),       cmocka_unit_test(fill_bytes),   cmocka_unit_test(hostile),
+        cmocka_unit_test(shared_files),   cmocka_unit_test(other_pixels),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

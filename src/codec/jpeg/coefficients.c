@@ -60,11 +60,6 @@ static int reserve(mr__call *call, mr__jpeg_coefficients_work *work, mr__jpeg_co
     return result == 0 ? reserve_blocks(call, c, &work->blocks) : result;
 }
 
-static mr__jpeg_color color_of(const mr_info *info)
-{
-    return info->color == MR_COLOR_GRAY ? MR__JPEG_GRAY : info->color == MR_COLOR_RGB ? MR__JPEG_RGB : MR__JPEG_YCBCR;
-}
-
 static int read_scans(mr__jpeg_walk *walk, mr__jpeg_coefficients_work *work)
 {
     mr__huffman_reader(*tables)[4] = (void *)work->tables.bytes;
@@ -101,7 +96,6 @@ int mr__jpeg_coefficients_read(mr__call *call, mr__jpeg_coefficients_work *work,
         result = read_scans(&walk, work);
     if (result != 0)
         return result;
-    made.color = color_of(&info);
     *out = made;
     return 0;
 }

@@ -69,6 +69,9 @@ int mr__jpeg_next_segment(mr__call *call, size_t *at, mr__jpeg_segment *segment)
 /* Reads up to the first scan. */
 int mr__jpeg_header_read(mr__call *call, mr__jpeg_header *header);
 
+/* By the rules that libjpeg goes by. */
+mr_color mr__jpeg_header_color(const mr__jpeg_header *header);
+
 /*
  * Where data of several scans can be said to end, when damage is accepted: before a segment behind the first scan that
  * its end cuts; else where it does. Such a segment is worth nothing, and libjpeg would stumble over it, while the scans

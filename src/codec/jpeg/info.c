@@ -15,7 +15,7 @@ static mr_color color_of_three(const mr__jpeg_header *h)
     return c[0].id == 'R' && c[1].id == 'G' && c[2].id == 'B' ? MR_COLOR_RGB : MR_COLOR_YCBCR;
 }
 
-static mr_color color_of(const mr__jpeg_header *h)
+mr_color mr__jpeg_header_color(const mr__jpeg_header *h)
 {
     if (h->component_count == 1)
         return MR_COLOR_GRAY;
@@ -68,7 +68,7 @@ int mr__jpeg_info(mr__call *call, mr_info *info)
     info->height = h.height;
     info->channels = h.component_count == 1 ? 1 : 3;
     info->depth = 8;
-    info->color = color_of(&h);
+    info->color = mr__jpeg_header_color(&h);
     info->subsampling = subsampling_of(&h, info->color);
     info->orientation = h.orientation;
     info->progressive = h.frame == MR__JPEG_SOF2 || h.frame == MR__JPEG_SOF10;

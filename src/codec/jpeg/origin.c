@@ -18,17 +18,31 @@ typedef struct parts {
 static bool same_shape(const mr__jpeg_coefficients *a, const mr__jpeg_coefficients *b)
 {
     bool same = a->width == b->width && a->height == b->height && a->components == b->components &&
-                a->progressive == b->progressive;
+                a->progressive == b->progressive && a->color == b->color;
     for (uint32_t i = 0; same && i < a->components; i++)
         same = a->plane[i].h == b->plane[i].h && a->plane[i].v == b->plane[i].v &&
                a->plane[i].padded_w == b->plane[i].padded_w && a->plane[i].padded_h == b->plane[i].padded_h;
     return same;
 }
 
-/* Once a walk has read its frame header: the blocks are those we have, which must be of its shape. */
+/* As far as the walk has got: the quantisers of each component that has had a scan. */
+static bool same_quantisers(const mr__jpeg_walk *w, const mr__jpeg_coefficients *c)
+{
+    bool same = true;
+    for (uint32_t i = 0; same && i < c->components; i++) {
+        const uint16_t *a = w->frame->quant[w->frame->plane[i].table], *b = c->quant[c->plane[i].table];
+        same = w->known[i][0] < 0 || memcmp(a, b, sizeof c->quant[0]) == 0;
+    }
+    return same;
+}
+
+/*
+ * Once a walk has read its frame header: the blocks are those we have. It must be of their image, shape, colour and
+ * quantisers, or the file would have other pixels than they.
+ */
 static int lend_blocks(mr__jpeg_walk *w, const mr__jpeg_coefficients *c)
 {
-    if (!same_shape(w->frame, c))
+    if (!same_shape(w->frame, c) || !same_quantisers(w, c))
         return mr__call_fail(w->call, MR_ECORRUPT, "damaged origin of a JPEG: it is of another image");
     for (uint32_t i = 0; i < c->components; i++)
         w->frame->plane[i].blocks = c->plane[i].blocks;

@@ -8,6 +8,8 @@
 
 enum { DNL = 0xdc, DQT = 0xdb, DRI = 0xdd };
 
+enum { DAC_TABLES = 16 }; /* as many for DC, then as many for AC */
+
 static size_t offset_of(const mr__jpeg_walk *w, const uint8_t *p)
 {
     return (size_t)(p - w->call->bytes);
@@ -61,6 +63,21 @@ static int read_huffman(mr__jpeg_walk *w, const mr__jpeg_segment *s)
             return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: the Huffman table at byte %zu cannot be",
                                  offset_of(w, p));
         p += 1 + used;
+    }
+    return 0;
+}
+
+/* DAC: of no use without arithmetic coding, but libjpeg refuses one that cannot be. */
+static int check_conditioning(mr__jpeg_walk *w, const mr__jpeg_segment *s)
+{
+    if (s->nbytes % 2 != 0)
+        return fail_length(w, s, "arithmetic coding tables");
+    for (const uint8_t *p = s->bytes, *end = p + s->nbytes; p < end; p += 2) {
+        bool is_dc = p[0] < DAC_TABLES;
+        if (p[0] >= 2 * DAC_TABLES || (is_dc && (p[1] & 15) > p[1] >> 4))
+            return mr__call_fail(w->call, MR_ECORRUPT,
+                                 "damaged JPEG: arithmetic coding table %02x with value %02x at byte %zu", p[0], p[1],
+                                 offset_of(w, p));
     }
     return 0;
 }
@@ -295,6 +312,7 @@ static int read_segment(mr__jpeg_walk *w, const mr__jpeg_segment *s)
                              "supported",
                              s->at);
     case MR__JPEG_DAC:
+        return check_conditioning(w, s);
     case MR__JPEG_EOI:
     case MR__JPEG_TEM:
     case MR__JPEG_COM:
@@ -350,6 +368,12 @@ int mr__jpeg_walk_next(mr__jpeg_walk *w, bool *more)
     }
 }
 
+static mr__jpeg_color color_of(const mr__jpeg_header *h)
+{
+    mr_color color = mr__jpeg_header_color(h);
+    return color == MR_COLOR_GRAY ? MR__JPEG_GRAY : color == MR_COLOR_RGB ? MR__JPEG_RGB : MR__JPEG_YCBCR;
+}
+
 int mr__jpeg_walk_init(mr__jpeg_walk *w, mr__call *call, mr__jpeg_coefficients *frame)
 {
     mr__jpeg_header h;
@@ -362,7 +386,7 @@ int mr__jpeg_walk_init(mr__jpeg_walk *w, mr__call *call, mr__jpeg_coefficients *
         return mr__call_fail(call, MR_EUNSUPPORTED, "JPEG with arithmetic coding: its coefficients cannot be read");
     if (h.component_count > MR__JPEG_PLANE_MAX)
         return mr__call_fail(call, MR_EUNSUPPORTED, "JPEG of 4 components (CMYK): its coefficients cannot be read");
-    *frame = (mr__jpeg_coefficients){.orientation = h.orientation};
+    *frame = (mr__jpeg_coefficients){.color = color_of(&h), .orientation = h.orientation};
     *w = (mr__jpeg_walk){.call = call, .frame = frame, .at = 2};
     memset(w->known, -1, sizeof w->known);
     return mr__call_check_pixels(call, h.width, h.height);
