@@ -293,6 +293,8 @@ static int read_segment(mr__jpeg_walk *w, const mr__jpeg_segment *s)
                              "supported",
                              s->at);
     case MR__JPEG_DAC:
+        return mr__call_fail(w->call, MR_EUNSUPPORTED,
+                             "JPEG with arithmetic coding (ffcc at byte %zu): its coefficients cannot be read", s->at);
     case MR__JPEG_EOI:
     case MR__JPEG_TEM:
     case MR__JPEG_COM:
