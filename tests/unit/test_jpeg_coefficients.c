@@ -318,6 +318,14 @@ static void stricter(void **state)
     file.bytes[find_marker(&file, 0xc2, 0) + 6] = 56;
     check_refused(&file, MR_ECORRUPT, "bad Huffman code");
     free(file.bytes);
+    // Components in another order than the frame's.
+    r = (plain_recipe){.width = 64, .height = 64, .space = PLAIN_YCC};
+    file = plain_encode(&r);
+    size_t scan = find_marker(&file, 0xda, 0);
+    file.bytes[scan + 7] = 3;
+    file.bytes[scan + 9] = 2;
+    check_refused(&file, MR_ECORRUPT, "no component 2 for the scan");
+    free(file.bytes);
     // AC before DC.
     static const coefs_scan scans[] = {{1, {0}, 0, 0, 0, 0}, {1, {0}, 1, 63, 0, 0}};
     r = (plain_recipe){.width = 64, .height = 64, .space = PLAIN_GRAY};

@@ -140,10 +140,8 @@ static int find_component(mr__jpeg_walk *w, const uint8_t *p, uint32_t i)
     uint32_t c = 0;
     while (c < w->frame->components && w->frame->plane[c].id != p[0])
         c++;
-    bool twice = false;
-    for (uint32_t k = 0; k < i; k++)
-        twice |= scan->component[k] == c;
-    if (c == w->frame->components || twice)
+    bool in_order = i == 0 || c > scan->component[i - 1]; // T.81, B.2.3; libjpeg insists, too
+    if (c == w->frame->components || !in_order)
         return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: no component %u for the scan, at byte %zu", p[0],
                              offset_of(w, p));
     scan->component[i] = (uint8_t)c;
