@@ -82,7 +82,7 @@ static void jpeg_targets(list *l, const contest *c)
     add_times(l, c, "DCT: whole, times libjpeg-turbo", "L3", "libjpeg-turbo", DISTINCT, 4);
     add_times(l, c, "DCT: regions, times libjpeg-turbo's own crop", "L3", "libjpeg-turbo, own crop", REGIONS, 5);
     add(l, c, "DCT: images with other pixels", 0, true, size != NULL, (double)c->different);
-    add_encoding(l, c, "encoding, DCT with verification: MB/s of RGB a core", "L3");
+    add_encoding(l, c, "encoding, DCT with verification: MB/s of RGB a core, origin kept", "L3 with origin");
 }
 
 size_t list_targets(const contest *contests, size_t count, target *targets, size_t most)
