@@ -226,7 +226,8 @@ MR_API int mr_encoder_encode(mr_encoder *encoder, const mr_image *image, const m
 /*
  * From one stored form to another, without going through pixels where the two allow it: a JPEG to L3 in DCT mode, and
  * such an L3 back to the very JPEG. Otherwise decodes and encodes, and the report says why. The ICC profile and the
- * orientation go along unless the options give others. `report` may be NULL.
+ * orientation go along unless the options give others; an origin brings back the JPEG as it was, whatever else the L3
+ * was given. `report` may be NULL.
  */
 MR_API int mr_encoder_recode(mr_encoder *encoder, const void *bytes, size_t nbytes, const mr_encode_options *options,
                              const void **out, size_t *out_nbytes, mr_recode_report *report);

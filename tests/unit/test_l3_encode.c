@@ -185,6 +185,29 @@ static void profile_and_orientation_are_kept(void **state)
     mr_image_fini(&image, NULL);
 }
 
+/* What an encoder takes goes by the image: neither its width alone nor many threads exceed a limit that would do. */
+static void memory_goes_by_the_image(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t w, h, channels, depth, threads;
+        uint64_t mb;
+    } cases[] = {{3000000, 1, 1, 8, 1, 24}, {1, 16384, 4, 16, 1, 16}, {5000, 40, 3, 8, 64, 16}, {700, 3, 3, 8, 8, 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const mr_limits limits = {.struct_size = sizeof limits, .memory_nbytes = cases[i].mb << 20};
+        mr_encoder *small = handles_encoder(NULL, &limits);
+        mr_image image = picture_make(cases[i].w, cases[i].h, cases[i].channels, cases[i].depth, i);
+        mr_encode_options o = options_of(MR_L3_DEFAULT);
+        o.threads = cases[i].threads;
+        picture_file file = picture_encode_with(small, &image, &o);
+        assert_string_equal(mr_encoder_detail(small), "");
+        check_decode(&file, NULL, &image, "under a limit");
+        free(file.bytes);
+        mr_image_fini(&image, NULL);
+        mr_encoder_free(small);
+    }
+}
+
 static void a_preset_that_is_not_there_is_refused(void **state)
 {
     (void)state;
@@ -203,6 +226,7 @@ int main(void)
         cmocka_unit_test(the_bytes_are_the_same_for_any_number_of_threads),
         cmocka_unit_test(flat_pictures_are_small),
         cmocka_unit_test(profile_and_orientation_are_kept),
+        cmocka_unit_test(memory_goes_by_the_image),
         cmocka_unit_test(a_preset_that_is_not_there_is_refused),
     };
     return cmocka_run_group_tests(tests, handles_setup, handles_teardown);

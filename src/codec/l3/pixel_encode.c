@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Tiles are encoded a band at a time, so that working memory is bounded by this many of them. */
-enum { BAND_TILES = 256, THREADS_MAX = 256 };
+enum { BAND_TILES = 256, THREAD_TILES = 8, THREADS_MAX = 256, PROOF_NBYTES = 1 << 22 };
 
 /* One image being encoded. */
 typedef struct encoding {
@@ -22,6 +22,7 @@ typedef struct encoding {
     size_t memory_nbytes;
     uint8_t *band; /* the tiles of a band, each where it has room for the longest */
     size_t tile_nbytes_max;
+    size_t band_tiles;
 } encoding;
 
 /* One tile of a band, for a thread. */
@@ -61,9 +62,9 @@ static int collect_band(encoding *e, size_t first, size_t count, mr__buffer *til
 static int encode_tiles(encoding *e, mr__pool *pool, mr__buffer *tiles, size_t *tiles_nbytes)
 {
     const size_t count = mr__l3_tile_count(&e->head);
-    for (size_t first = 0; first < count; first += BAND_TILES) {
+    for (size_t first = 0; first < count; first += e->band_tiles) {
         piece pieces[BAND_TILES];
-        size_t n = count - first < BAND_TILES ? count - first : BAND_TILES;
+        size_t n = count - first < e->band_tiles ? count - first : e->band_tiles;
         for (size_t i = 0; i < n; i++) {
             pieces[i] = (piece){e, first + i, i};
             int result = 0;
@@ -102,6 +103,24 @@ static int write_file(encoding *e, const mr_encode_options *options, const mr__b
     return mr__l3_tail_write(e->call, &tail, out, out_nbytes);
 }
 
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The size of tiles: see pixel_encode.h. */
+static void choose_tiles(mr__l3_head *head)
+{
+    head->tile_width = MR__L3_TILE_W;
+    head->tile_height = MR__L3_TILE_H;
+    if (head->width > MR__L3_TILE_W_MAX)
+        return;
+    head->tile_width = 32;
+    while (head->tile_width < head->width)
+        head->tile_width *= 2;
+    head->tile_height = smaller(MR__L3_TILE_PIXELS / head->tile_width, 1024);
+}
+
 static void plan_encoding(encoding *e, const mr_encode_options *options)
 {
     const mr_image *image = e->image;
@@ -116,21 +135,24 @@ static void plan_encoding(encoding *e, const mr_encode_options *options)
                             .orientation = options->orientation == 0 ? 1 : options->orientation,
                             .width = image->width,
                             .height = image->height,
-                            .tile_width = image->width <= MR__L3_TILE_W_MAX ? MR__L3_TILE_W_MAX : MR__L3_TILE_W,
-                            .tile_height = MR__L3_TILE_H,
                             .has_icc = options->icc != NULL && options->icc_nbytes != 0};
+    choose_tiles(&e->head);
     mr__l3_head_complete(&e->head);
+    e->plan.tile_w = smaller(e->head.tile_width, image->width);
+    e->plan.tile_h = smaller(e->head.tile_height, image->height);
     e->memory_nbytes = mr__l3_tile_work_nbytes(&e->plan);
     e->tile_nbytes_max = mr__l3_tile_nbytes_max(&e->plan);
 }
 
 /* Working memory for so many threads, in the state's buffers. */
-static int reserve(encoding *e, mr__l3_encode_state *state, size_t threads)
+static int reserve_for(encoding *e, mr__l3_encode_state *state, size_t threads)
 {
-    const size_t count = mr__l3_tile_count(&e->head), band = count < BAND_TILES ? count : BAND_TILES;
+    const size_t count = mr__l3_tile_count(&e->head);
+    e->band_tiles = smaller((uint32_t)(count < BAND_TILES ? count : BAND_TILES), (uint32_t)threads * THREAD_TILES);
     int result = mr__call_reserve(e->call, &state->index, count * 2 * sizeof(uint32_t));
     if (result == 0)
-        result = mr__call_reserve(e->call, &state->work, threads * e->memory_nbytes + band * e->tile_nbytes_max);
+        result =
+            mr__call_reserve(e->call, &state->work, threads * e->memory_nbytes + e->band_tiles * e->tile_nbytes_max);
     if (result != 0)
         return result;
     e->lengths = (uint32_t *)(void *)state->index.bytes;
@@ -140,40 +162,69 @@ static int reserve(encoding *e, mr__l3_encode_state *state, size_t threads)
     return 0;
 }
 
-/* Whether rows y to y + strip->height of the image are those of the strip. */
-static bool is_same(const mr_image *image, const mr_image *strip, uint32_t y)
+/* The same; where the limit has no room for all of them, for fewer. */
+static int reserve(encoding *e, mr__l3_encode_state *state, size_t *threads)
 {
-    const size_t row_nbytes = mr_image_row_nbytes(image);
-    for (uint32_t i = 0; i < strip->height; i++) {
-        const uint8_t *want = (const uint8_t *)image->pixels + (ptrdiff_t)(y + i) * image->stride;
-        if (memcmp(want, (const uint8_t *)strip->pixels + (ptrdiff_t)i * strip->stride, row_nbytes) != 0)
+    int result = reserve_for(e, state, *threads);
+    while (result == MR_ELIMIT && *threads > 1) {
+        mr__detail_clear(e->call->detail);
+        *threads /= 2;
+        result = reserve_for(e, state, *threads);
+    }
+    return result;
+}
+
+/* Whether the strip is that part of the image. */
+static bool is_same(const mr_image *image, const mr_image *strip, mr_rect part)
+{
+    const size_t row_nbytes = mr_image_row_nbytes(strip), pixel_nbytes = (size_t)image->channels * (image->depth / 8);
+    for (uint32_t i = 0; i < part.height; i++) {
+        const uint8_t *want = (const uint8_t *)image->pixels + (ptrdiff_t)(part.y + i) * image->stride;
+        const uint8_t *got = (const uint8_t *)strip->pixels + (ptrdiff_t)i * strip->stride;
+        if (memcmp(want + part.x * pixel_nbytes, got, row_nbytes) != 0)
             return false;
     }
     return true;
 }
 
-/* Decodes what was made and compares it with the image, a row of tiles at a time. */
+/* Decodes a part of what was made, which is whole tiles, and compares it with the image. */
+static int prove_part(mr__call *call, const mr_image *image, const uint64_t *offsets, mr_rect part, uint8_t *pixels)
+{
+    mr_image strip = {.width = part.width,
+                      .height = part.height,
+                      .channels = image->channels,
+                      .depth = image->depth,
+                      .pixels = pixels};
+    strip.stride = (ptrdiff_t)mr_image_row_nbytes(&strip);
+    const mr__request request = {.region = part, .reduce = 1};
+    int result = mr__l3_pixel_decode(call, &mr__l3_state_of(call)->head, offsets, &request, &strip);
+    if (result == 0 && !is_same(image, &strip, part))
+        result = mr__call_fail(call, MR_EINTERNAL, "L3 encoder: rows from %u on do not come back", part.y);
+    return result;
+}
+
+/* All of it, some tiles of a row of them at a time, so that the memory for it stays small. */
 static int prove(encoding *e, mr__l3_encode_state *state, const uint8_t *bytes, size_t nbytes)
 {
     mr__call call = *e->call;
     const mr_image *image = e->image;
-    const mr__l3_head *head = &mr__l3_state_of(&call)->head;
     const uint64_t *offsets = NULL;
-    mr_image strip = *image;
+    const size_t tile_nbytes = e->tile_nbytes_max;
+    size_t columns = tile_nbytes < PROOF_NBYTES ? PROOF_NBYTES / tile_nbytes : 1;
+    columns = columns < e->head.tiles_x ? columns : e->head.tiles_x;
     call.bytes = bytes;
     call.nbytes = nbytes;
-    strip.stride = (ptrdiff_t)mr_image_row_nbytes(image);
-    int result = mr__call_reserve(&call, &state->work, (size_t)strip.stride * MR__L3_TILE_H);
+    int result = mr__call_reserve(&call, &state->work, columns * tile_nbytes);
     if (result == 0)
         result = mr__l3_open(&call, &offsets);
-    strip.pixels = state->work.bytes;
-    for (uint32_t y = 0; result == 0 && y < image->height; y += MR__L3_TILE_H) {
-        strip.height = image->height - y < MR__L3_TILE_H ? image->height - y : MR__L3_TILE_H;
-        const mr__request request = {.region = {0, y, image->width, strip.height}, .reduce = 1};
-        result = mr__l3_pixel_decode(&call, head, offsets, &request, &strip);
-        if (result == 0 && !is_same(image, &strip, y))
-            result = mr__call_fail(&call, MR_EINTERNAL, "L3 encoder: rows from %u on do not come back", y);
-    }
+    const uint32_t step = (uint32_t)columns * e->head.tile_width;
+    for (uint32_t row = 0; result == 0 && row < e->head.tiles_y; row++)
+        for (uint32_t column = 0; result == 0 && column < e->head.tiles_x; column += (uint32_t)columns) {
+            const uint32_t x = column * e->head.tile_width, y = row * e->head.tile_height;
+            const mr_rect part = {x, y, smaller(step, image->width - x),
+                                  smaller(e->head.tile_height, image->height - y)};
+            result = prove_part(&call, image, offsets, part, state->work.bytes);
+        }
     return result;
 }
 
@@ -189,7 +240,7 @@ int mr__l3_pixel_encode(mr__call *call, const mr_image *image, const mr_encode_o
     const size_t count = mr__l3_tile_count(&e.head);
     size_t threads = options->threads < 2 ? 1 : options->threads < THREADS_MAX ? options->threads : THREADS_MAX;
     threads = threads < count ? threads : count;
-    int result = reserve(&e, state, threads);
+    int result = reserve(&e, state, &threads);
     mr__pool *pool = NULL;
     // one thread needs no pool, and where the system has no threads to give, this one does the work
     if (result == 0 && threads > 1 && mr__pool_new(call->hooks, "l3", threads, BAND_TILES, &pool) == MR_ENOMEM)

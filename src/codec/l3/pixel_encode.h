@@ -11,11 +11,11 @@
 #include "codec/l3/pixel_split.h"
 
 /*
- * The tiles that we write. Wide ones decode faster (rows of memory are written in longer runs, kernels are called less
- * often), narrow ones leave out more of what a crop does not need: an image of up to 1024 columns has one column of
- * tiles, a wider one tiles of 512.
+ * The tiles that we write have up to 2^16 pixels. Wide ones decode faster (rows of memory are written in longer runs,
+ * kernels are called less often), narrow ones leave out more of what a crop does not need: an image of up to 1024
+ * columns has one column of tiles, a wider one tiles of 512 x 64.
  */
-enum { MR__L3_TILE_W_MAX = 1024, MR__L3_TILE_W = 512, MR__L3_TILE_H = 64 };
+enum { MR__L3_TILE_PIXELS = 1 << 16, MR__L3_TILE_W_MAX = 1024, MR__L3_TILE_W = 512, MR__L3_TILE_H = 64 };
 
 /* Kernels and choices, the same for all tiles of an image. */
 typedef struct mr__l3_pixel_plan {
@@ -24,7 +24,8 @@ typedef struct mr__l3_pixel_plan {
     mr__l3_split split;
     mr_l3_preset preset;
     unsigned channels;
-    unsigned sample_nbytes; /* 1 or 2 */
+    unsigned sample_nbytes;  /* 1 or 2 */
+    unsigned tile_w, tile_h; /* of the largest tile that the image has */
 } mr__l3_pixel_plan;
 
 /* A channel as it will be stored. */

@@ -39,7 +39,7 @@ static void *carve(uint8_t *memory, size_t *at, size_t nbytes, size_t lead)
 static size_t lay_out(mr__l3_tile_work *work, const mr__l3_pixel_plan *plan, uint8_t *memory)
 {
     size_t at = 0;
-    const unsigned w = MR__L3_TILE_W_MAX, h = MR__L3_TILE_H;
+    const unsigned w = plan->tile_w, h = plan->tile_h;
     const size_t pitch = w + 2 * MR__L3_FORWARD_MARGIN, nbytes = plan->sample_nbytes;
     const size_t groups = mr__l3_forward_groups_max(w, h), pixels = (size_t)w * h * plan->channels * nbytes;
     work->pixels = carve(memory, &at, pixels, 0);
@@ -76,7 +76,7 @@ void mr__l3_tile_work_init(mr__l3_tile_work *work, const mr__l3_pixel_plan *plan
 
 size_t mr__l3_tile_nbytes_max(const mr__l3_pixel_plan *plan)
 {
-    return 1 + (size_t)MR__L3_TILE_W_MAX * MR__L3_TILE_H * plan->channels * plan->sample_nbytes;
+    return 1 + (size_t)plan->tile_w * plan->tile_h * plan->channels * plan->sample_nbytes;
 }
 
 static bool is_big_endian(void)
