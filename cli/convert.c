@@ -90,7 +90,7 @@ static const option options_convert[] = {
      .kind = OPTION_FLAG,
      .offset = offsetof(settings, strict),
      .help = "Refuse, with exit code 1, what would otherwise lose something with a note: alpha, 16 bits, a profile, an "
-             "orientation, frames"},
+             "orientation, frames, the coefficients that an L3 has of a JPEG"},
     {.name = "force",
      .letter = 'f',
      .kind = OPTION_FLAG,
@@ -274,18 +274,45 @@ static int take_profile(conversion *c, opened *in, const mr_info *info)
     return 0;
 }
 
-/* From a JPEG to L3 or from such an L3, when nothing is asked for that takes pixels. */
-static bool can_be_direct(const conversion *c, const mr_info *info)
+static bool has_coefficients(const mr_info *info)
+{
+    return info->form == MR_FORM_JPEG || (info->form == MR_FORM_L3 && !info->lossless);
+}
+
+/* The option that takes pixels, NULL when there is none: what asks for the image as it is asks for nothing. */
+static const char *option_for_pixels(const conversion *c, const mr_info *info)
 {
     const mr_decode_hints *h = &c->s->hints;
-    bool pixels =
-        h->region.width != 0 || h->reduce > 1 || h->channels != 0 || h->depth != 0 || h->orient || h->accept_damaged;
-    bool anew = option_is_given(&command_convert, c->s, "quality") || c->encode.progressive ||
-                option_is_given(&command_convert, c->s, "subsampling");
-    bool from_dct = info->form == MR_FORM_L3 && !info->lossless;
-    return !pixels &&
-           ((info->form == MR_FORM_JPEG && c->encode.form == MR_FORM_L3) ||
-            (from_dct && c->encode.form == MR_FORM_L3) || (from_dct && c->encode.form == MR_FORM_JPEG && !anew));
+    const mr_rect *r = &h->region;
+    bool whole = r->x == 0 && r->y == 0 && r->width == info->width && r->height == info->height;
+    bool anew = c->encode.form == MR_FORM_JPEG;
+    if (h->reduce > 1)
+        return "--reduce";
+    if (h->orient && info->orientation > 1)
+        return "--orient";
+    if (r->width != 0 && !whole)
+        return "--region";
+    if (h->channels != 0 && h->channels != info->channels)
+        return "--channels";
+    if (h->depth != 0 && h->depth != info->depth)
+        return "--depth";
+    if (anew && option_is_given(&command_convert, c->s, "quality"))
+        return "--quality";
+    if (anew && option_is_given(&command_convert, c->s, "subsampling"))
+        return "--subsampling";
+    return anew && c->encode.progressive ? "--progressive" : NULL;
+}
+
+/* From a JPEG to L3 or from such an L3, when nothing is asked for that takes pixels; else c->why says what does. */
+static bool can_be_direct(conversion *c, const mr_info *info)
+{
+    bool to_jpeg = info->form == MR_FORM_L3 && c->encode.form == MR_FORM_JPEG;
+    if (!has_coefficients(info) || !(to_jpeg || c->encode.form == MR_FORM_L3))
+        return false;
+    const char *name = option_for_pixels(c, info);
+    if (name != NULL)
+        snprintf(c->why, sizeof c->why, "%s asks for pixels", name);
+    return name == NULL;
 }
 
 static int read_in(conversion *c, opened *in, mr_info *info)
@@ -318,22 +345,39 @@ static int write_out(const conversion *c, const void *bytes, size_t nbytes)
     return number == 0 ? EXIT_GOOD : EXIT_BAD_INPUT;
 }
 
+/* The coefficients are there and would be coded anew: that is a loss, as JPEG from other pixels is not. */
+static bool loses_coefficients(const conversion *c, const mr_info *info)
+{
+    return info->form == MR_FORM_L3 && has_coefficients(info) && c->encode.form == MR_FORM_JPEG;
+}
+
 /* Decode, encode, look at what was lost, write. */
 static int convert_pixels(conversion *c, opened *in, const mr_info *info)
 {
     mr_image image;
     const void *bytes;
     size_t nbytes;
-    if (decode(c, in, info, &image) != 0 || encode_as_possible(c, &image, &bytes, &nbytes) != 0)
+    bool l3 = info->form == MR_FORM_L3 && c->encode.form == MR_FORM_JPEG;
+    if (c->s->strict && loses_coefficients(c, info))
+        lose(c, "made from pixels, and jpeg loses: %s", c->why);
+    if (c->refused || decode(c, in, info, &image) != 0 || encode_as_possible(c, &image, &bytes, &nbytes) != 0)
         return EXIT_BAD_INPUT;
     tell_losses(c, in->decoder, &image, bytes, nbytes);
     if (c->refused)
         return EXIT_BAD_INPUT;
     int result = write_out(c, bytes, nbytes);
     const recoding done = {name_of_out(c), info->form, c->encode.form, in->in.nbytes, nbytes};
-    if (result == EXIT_GOOD && (c->encode.form == MR_FORM_L3 || c->why[0] != '\0'))
+    if (result == EXIT_GOOD && (c->encode.form == MR_FORM_L3 || l3))
         tell_pixels(&done, c->why);
+    if (result == EXIT_GOOD && c->encode.without_origin)
+        remark(name_of_out(c), "--no-origin changes nothing: what is made from pixels has no origin");
     return result;
+}
+
+/* Damage that --accept-damaged lets pass: there are pixels to be had, but not all of the coefficients. */
+static bool is_accepted(const conversion *c, int code)
+{
+    return c->s->hints.accept_damaged && (code == MR_ECORRUPT || code == MR_ETRUNCATED);
 }
 
 static int convert(conversion *c, opened *in)
@@ -350,16 +394,18 @@ static int convert(conversion *c, opened *in)
     asked.quality = 0; /* not asked for, but the default of an encode */
     asked.subsampling = MR_SUBSAMPLING_NONE;
     int code = mr_encoder_recode(c->encoder, in->in.bytes, in->in.nbytes, &asked, &bytes, &nbytes, &report);
-    if (code != 0)
+    if (code != 0 && !is_accepted(c, code))
         return fail_encoder(c, c->from, code);
-    if (!report.exact) { /* once more, with a word on all that is lost on the way */
-        snprintf(c->why, sizeof c->why, "%s", report.why);
+    if (code != 0 || !report.exact) { /* once more, with a word on all that is lost on the way */
+        snprintf(c->why, sizeof c->why, "%s", code != 0 ? "it is damaged" : report.why);
         return convert_pixels(c, in, &info);
     }
     int result = write_out(c, bytes, nbytes);
     const recoding done = {name_of_out(c), info.form, c->encode.form, in->in.nbytes, nbytes};
     if (result == EXIT_GOOD)
         tell_direct(&done, &report);
+    if (result == EXIT_GOOD && option_is_given(&command_convert, c->s, "preset"))
+        remark(name_of_out(c), "--preset changes nothing: coefficients are stored in one way");
     return result;
 }
 
@@ -437,7 +483,8 @@ const command command_convert = {
             "instead).",
             "A JPEG becomes L3 without going through its pixels: what is decoded from it is bit for bit the same, and "
             "so it becomes the very JPEG again, byte for byte. A line says whether that worked, or why not, and how "
-            "many bytes it took. A part, a reduced image or another shape is taken from the pixels.",
+            "many bytes it took. A part, a reduced image or another shape is taken from the pixels, as is with "
+            "--accept-damaged what is left of a damaged one.",
             "OUT is replaced if it is there, and only when all went well: it is written under a temporary name and "
             "renamed. What OUT's form cannot hold (alpha in JPEG, 16 bits in JPEG or WebP) is converted with a note; "
             "with --strict it is an error. An option that the form does not have is an error, too.",

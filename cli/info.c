@@ -37,8 +37,10 @@ static int look_at_tiles(opened *o, const char *name, finding *found)
     found->tiles = calloc((size_t)found->info.tiles + 1, sizeof *found->tiles);
     if (found->tiles == NULL)
         return opened_fail(o, ENOMEM);
-    for (uint32_t i = 0; result == 0 && (i == 0 || i < found->info.tiles); i++) // the first also where there are none
+    for (uint32_t i = 0; result == 0 && (i == 0 || i < found->info.tiles); i++) { // the first also where there are none
         result = opened_tile(o, i, &found->tiles[i]);
+        found->damaged += !found->tiles[i].intact;
+    }
     return result;
 }
 
@@ -247,6 +249,8 @@ const command command_info = {
             "its "
             "mode, the number of its tiles, and whether it has an origin: then the very JPEG it was made from can be "
             "written again.",
+            "With --tiles the exit code is 1 also when a tile is damaged or missing; without, nothing behind the "
+            "header is looked at (verify does that).",
             "The form is found by content, never by the name. In JSON a name that is not UTF-8 has U+FFFD for each bad "
             "byte, and its bytes as \"name_hex\" beside it.",
             NULL},

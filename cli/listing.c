@@ -3,6 +3,7 @@
 #include "text.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 static void put_object(const listing *l, json *j, const char *name, const opened *o, const finding *found)
@@ -33,10 +34,12 @@ int listing_run(const listing *l, const settings *s, char **names, size_t count)
             put_object(l, &j, names[i], &o, good ? &found : NULL);
         else if (good && !l->put_line(l->to, &found, names[i]))
             good = opened_fail(&o, ENOMEM) == 0;
-        if (!good) {
+        if (!good)
             complain(names[i], "%s", o.error);
+        else if (found.damaged != 0)
+            complain(names[i], "%" PRIu32 " of %" PRIu32 " tiles damaged", found.damaged, found.info.tiles);
+        if (!good || found.damaged != 0)
             result = EXIT_BAD_INPUT;
-        }
         free(found.tiles);
     }
     if (s->json)

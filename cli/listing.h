@@ -12,7 +12,8 @@ typedef struct finding {
     mr_info info;
     uint64_t nbytes;
     uint64_t hash;
-    mr_tile *tiles; /* info.tiles of them, on the heap; NULL: not asked for */
+    mr_tile *tiles;   /* info.tiles of them, on the heap; NULL: not asked for */
+    uint32_t damaged; /* of these: the file is bad, but there is something to tell */
 } finding;
 
 typedef struct listing {

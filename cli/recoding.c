@@ -7,7 +7,9 @@
 /* Remarks go to standard error: standard output may be the image. */
 void tell_pixels(const recoding *r, const char *why)
 {
-    remark(r->name, "made from pixels%s%s; %zu bytes for %zu of %s", why[0] != '\0' ? ", because " : "", why,
+    bool loses = r->to == MR_FORM_JPEG;
+    const char *sign = why[0] == '\0' ? "" : loses ? ": " : ", because ";
+    remark(r->name, "made from pixels%s%s%s; %zu bytes for %zu of %s", loses ? ", and jpeg loses" : "", sign, why,
            r->to_nbytes, r->from_nbytes, mr_form_name(r->from));
 }
 

@@ -88,10 +88,19 @@ is "$(cut -c 1-16 out)" "$(hash_of --region 0,0,20x20 $photo)" "a part whose til
 run 0 convert --accept-damaged last.l3 rest.png
 has err "^millrace: last\.l3: note: damaged L3 image: $where"
 is "$(hash_of --region 0,0,20x20 rest.png)" "$(hash_of --region 0,0,20x20 $photo)" "what is left of a damaged image"
-run 0 info --tiles last.l3
+run 1 info --tiles last.l3
+has err "^millrace: last\\.l3: 1 of $tiles tiles damaged$"
 is "$(grep -c ' NO ' out)" 1 "damaged tiles"
-run 0 info --tiles --json last.l3
-json_is out 'sum(not t["whole"] for t in j[0]["tile"])' 1
+run 1 info --tiles --json ppm.l3 last.l3
+json_is out '[sum(not t["whole"] for t in f["tile"]) for f in j]' '[0, 1]'
+run 1 info --tiles cut.l3
+has err "^millrace: cut\\.l3: "
+
+# A JPEG of it loses, as it does of any pixels: a note.
+run 0 convert --strict ppm.l3 pixels.jpg
+has err '^millrace: pixels\.jpg: note: made from pixels, and jpeg loses; [0-9]+ bytes for [0-9]+ of l3$'
+run 0 convert --no-origin $photo bare.l3
+has err '^millrace: bare\.l3: note: --no-origin changes nothing: '
 
 # Options that L3 does not have, and that only it has.
 run 2 convert --quality 5 $photo no.l3
