@@ -90,6 +90,9 @@ run 0 convert --accept-damaged cut.jpg rest.l3
 has err '^millrace: rest\.l3: note: made from pixels, because it is damaged; '
 is "$(hash_of rest.l3)" "$(hash_of --accept-damaged cut.jpg)" "what is left of a damaged JPEG"
 run 1 info --tiles last.l3
-has err '^millrace: last\.l3: 1 of [0-9]+ tiles damaged$'
+has err '^millrace: last\.l3: damaged: 1 of [0-9]+ tiles are not whole$'
 run 1 verify last.l3
+head -c $(($(wc -c <plain.l3) - 1)) plain.l3 >short.l3
+run 1 info --tiles plain.l3 short.l3
+is "$(cut -d ' ' -f 2- err)" 'short.l3: truncated: 0 of 6 tiles are not whole' "an origin that is cut"
 finish
