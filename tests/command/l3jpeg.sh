@@ -67,6 +67,16 @@ done
 run 0 convert --preset small plain.jpg small.l3
 has err '^millrace: small\.l3: note: --preset changes nothing: '
 
+# The same for a script.
+run 0 convert --json plain.jpg told.l3
+json_is out 'j["name"], j["form"], j["exact"], j["has_origin"], j["origin_nbytes"] > 0, j["why"]' \
+    "('told.l3', 'l3', True, True, True, '')"
+json_is out 'j["bytes"]' "$(wc -c <told.l3)"
+run 0 convert --json -q 90 told.l3 told.jpg
+json_is out 'j["form"], j["exact"], j["has_origin"], j["origin_nbytes"], j["why"]' \
+    "('jpeg', False, False, 0, '--quality asks for pixels')"
+run 2 convert --json --form l3 plain.jpg -
+
 # Through pipes.
 "$MILLRACE" convert --form l3 - - <plain.jpg >piped.l3 2>err || fail "convert in a pipe"
 "$MILLRACE" convert --form jpeg - - <piped.l3 >piped.jpg 2>err || fail "convert back in a pipe"
