@@ -91,6 +91,12 @@ static const option options_convert[] = {
      .offset = offsetof(settings, strict),
      .help = "Refuse, with exit code 1, what would otherwise lose something with a note: alpha, 16 bits, a profile, an "
              "orientation, frames, the coefficients that an L3 has of a JPEG"},
+    {.name = "json",
+     .letter = 'j',
+     .kind = OPTION_FLAG,
+     .offset = offsetof(settings, json),
+     .help = "Print one JSON object on what was written: its bytes, whether it is exact (made without pixels), its "
+             "origin, and why not"},
     {.name = "force",
      .letter = 'f',
      .kind = OPTION_FLAG,
@@ -369,6 +375,8 @@ static int convert_pixels(conversion *c, opened *in, const mr_info *info)
     const recoding done = {name_of_out(c), info->form, c->encode.form, in->in.nbytes, nbytes};
     if (result == EXIT_GOOD && (c->encode.form == MR_FORM_L3 || l3))
         tell_pixels(&done, c->why);
+    if (result == EXIT_GOOD && c->s->json)
+        put_recoding(&done, &(mr_recode_report){.why = c->why});
     if (result == EXIT_GOOD && c->encode.without_origin)
         remark(name_of_out(c), "--no-origin changes nothing: what is made from pixels has no origin");
     return result;
@@ -404,6 +412,8 @@ static int convert(conversion *c, opened *in)
     const recoding done = {name_of_out(c), info.form, c->encode.form, in->in.nbytes, nbytes};
     if (result == EXIT_GOOD)
         tell_direct(&done, &report);
+    if (result == EXIT_GOOD && c->s->json)
+        put_recoding(&done, &report);
     if (result == EXIT_GOOD && option_is_given(&command_convert, c->s, "preset"))
         remark(name_of_out(c), "--preset changes nothing: coefficients are stored in one way");
     return result;
@@ -421,6 +431,10 @@ static int check(conversion *c)
         return EXIT_USAGE;
     if (c->encode.lossless && option_is_given(&command_convert, c->s, "quality")) {
         complain(NULL, "convert: --quality is not for what --lossless asks for: nothing is lost there");
+        return EXIT_USAGE;
+    }
+    if (strcmp(c->to, "-") == 0 && c->s->json) {
+        complain(NULL, "convert: --json and OUT cannot both be standard output");
         return EXIT_USAGE;
     }
     if (strcmp(c->to, "-") == 0 && isatty(STDOUT_FILENO)) {

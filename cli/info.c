@@ -25,6 +25,13 @@ static const option options_info[] = {
     {0},
 };
 
+/* What stands behind the tiles ends the file. */
+static bool ends_early(const finding *found)
+{
+    const mr_tile *last = &found->tiles[found->info.tiles - 1];
+    return last->offset + last->nbytes + found->info.extra_nbytes > found->nbytes;
+}
+
 /* All tiles of a file, which listing_run frees. */
 static int look_at_tiles(opened *o, const char *name, finding *found)
 {
@@ -41,6 +48,7 @@ static int look_at_tiles(opened *o, const char *name, finding *found)
         result = opened_tile(o, i, &found->tiles[i]);
         found->damaged += !found->tiles[i].intact;
     }
+    found->truncated = result == 0 && ends_early(found);
     return result;
 }
 
@@ -249,7 +257,8 @@ const command command_info = {
             "its "
             "mode, the number of its tiles, and whether it has an origin: then the very JPEG it was made from can be "
             "written again.",
-            "With --tiles the exit code is 1 also when a tile is damaged or missing; without, nothing behind the "
+            "With --tiles the exit code is 1 also when a tile is damaged or the file ends early; without, nothing "
+            "behind the "
             "header is looked at (verify does that).",
             "The form is found by content, never by the name. In JSON a name that is not UTF-8 has U+FFFD for each bad "
             "byte, and its bytes as \"name_hex\" beside it.",

@@ -36,9 +36,10 @@ int listing_run(const listing *l, const settings *s, char **names, size_t count)
             good = opened_fail(&o, ENOMEM) == 0;
         if (!good)
             complain(names[i], "%s", o.error);
-        else if (found.damaged != 0)
-            complain(names[i], "%" PRIu32 " of %" PRIu32 " tiles damaged", found.damaged, found.info.tiles);
-        if (!good || found.damaged != 0)
+        else if (found.damaged != 0 || found.truncated)
+            complain(names[i], "%s: %" PRIu32 " of %" PRIu32 " tiles are not whole",
+                     found.truncated ? "truncated" : "damaged", found.damaged, found.info.tiles);
+        if (!good || found.damaged != 0 || found.truncated)
             result = EXIT_BAD_INPUT;
         free(found.tiles);
     }

@@ -14,6 +14,7 @@ typedef struct finding {
     uint64_t hash;
     mr_tile *tiles;   /* info.tiles of them, on the heap; NULL: not asked for */
     uint32_t damaged; /* of these: the file is bad, but there is something to tell */
+    bool truncated;   /* likewise */
 } finding;
 
 typedef struct listing {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recoding.h"
+#include "json.h"
 #include "text.h"
 
 #include <inttypes.h>
@@ -36,4 +37,19 @@ void tell_direct(const recoding *r, const mr_recode_report *report)
     else
         remark(r->name, "exact, the same coefficients, but not the very file%s%s; %zu bytes for %zu of %s", sign, why,
                r->to_nbytes, r->from_nbytes, mr_form_name(r->from));
+}
+
+void put_recoding(const recoding *r, const mr_recode_report *report)
+{
+    json j = {.stream = stdout};
+    json_open(&j, NULL, '{');
+    json_name(&j, r->name);
+    json_text(&j, "form", mr_form_name(r->to));
+    json_number(&j, "bytes", r->to_nbytes);
+    json_bool(&j, "exact", report->exact);
+    json_bool(&j, "has_origin", report->has_origin);
+    json_number(&j, "origin_nbytes", report->origin_nbytes);
+    json_text(&j, "why", report->why);
+    json_close(&j, '}');
+    fputs("\n", stdout);
 }

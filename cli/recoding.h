@@ -17,4 +17,7 @@ void tell_pixels(const recoding *r, const char *why);
 /* Without. */
 void tell_direct(const recoding *r, const mr_recode_report *report);
 
+/* Either, as one JSON object on standard output. */
+void put_recoding(const recoding *r, const mr_recode_report *report);
+
 #endif

@@ -89,12 +89,12 @@ run 0 convert --accept-damaged last.l3 rest.png
 has err "^millrace: last\.l3: note: damaged L3 image: $where"
 is "$(hash_of --region 0,0,20x20 rest.png)" "$(hash_of --region 0,0,20x20 $photo)" "what is left of a damaged image"
 run 1 info --tiles last.l3
-has err "^millrace: last\\.l3: 1 of $tiles tiles damaged$"
+has err "^millrace: last\\.l3: damaged: 1 of $tiles tiles are not whole$"
 is "$(grep -c ' NO ' out)" 1 "damaged tiles"
 run 1 info --tiles --json ppm.l3 last.l3
 json_is out '[sum(not t["whole"] for t in f["tile"]) for f in j]' '[0, 1]'
 run 1 info --tiles cut.l3
-has err "^millrace: cut\\.l3: "
+has err "^millrace: cut\\.l3: truncated: 1 of $tiles tiles are not whole$"
 
 # A JPEG of it loses, as it does of any pixels: a note.
 run 0 convert --strict ppm.l3 pixels.jpg

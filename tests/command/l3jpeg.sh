@@ -67,6 +67,16 @@ done
 run 0 convert --preset small plain.jpg small.l3
 has err '^millrace: small\.l3: note: --preset changes nothing: '
 
+# The same for a script.
+run 0 convert --json plain.jpg told.l3
+json_is out 'j["name"], j["form"], j["exact"], j["has_origin"], j["origin_nbytes"] > 0, j["why"]' \
+    "('told.l3', 'l3', True, True, True, '')"
+json_is out 'j["bytes"]' "$(wc -c <told.l3)"
+run 0 convert --json -q 90 told.l3 told.jpg
+json_is out 'j["form"], j["exact"], j["has_origin"], j["origin_nbytes"], j["why"]' \
+    "('jpeg', False, False, 0, '--quality asks for pixels')"
+run 2 convert --json --form l3 plain.jpg -
+
 # Through pipes.
 "$MILLRACE" convert --form l3 - - <plain.jpg >piped.l3 2>err || fail "convert in a pipe"
 "$MILLRACE" convert --form jpeg - - <piped.l3 >piped.jpg 2>err || fail "convert back in a pipe"
@@ -90,6 +100,9 @@ run 0 convert --accept-damaged cut.jpg rest.l3
 has err '^millrace: rest\.l3: note: made from pixels, because it is damaged; '
 is "$(hash_of rest.l3)" "$(hash_of --accept-damaged cut.jpg)" "what is left of a damaged JPEG"
 run 1 info --tiles last.l3
-has err '^millrace: last\.l3: 1 of [0-9]+ tiles damaged$'
+has err '^millrace: last\.l3: damaged: 1 of [0-9]+ tiles are not whole$'
 run 1 verify last.l3
+head -c $(($(wc -c <plain.l3) - 1)) plain.l3 >short.l3
+run 1 info --tiles plain.l3 short.l3
+is "$(cut -d ' ' -f 2- err)" 'short.l3: truncated: 0 of 6 tiles are not whole' "an origin that is cut"
 finish
