@@ -205,8 +205,9 @@ MR_API const char *mr_decoder_detail(const mr_decoder *decoder);
 MR_API uint32_t mr_decoder_warnings(const mr_decoder *decoder);
 
 /*
- * Checks the whole stored image: every checksum, every tile decoded, every section read. 0, or an error whose detail
- * says what is wrong and where. For forms without checksums: that it decodes without damage.
+ * Checks the whole stored image: every checksum, every tile decoded, every section read, the JPEG of an origin written.
+ * 0, or an error whose detail says what is wrong and where. For forms without checksums: that it decodes without
+ * damage.
  */
 MR_API int mr_decoder_verify(mr_decoder *decoder, const void *bytes, size_t nbytes);
 

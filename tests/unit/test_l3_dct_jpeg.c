@@ -6,6 +6,7 @@
 
 #include "jpeg_plain.h"
 #include "l3_dct.h"
+#include "l3_file.h"
 
 #include "codec/handle.h"
 #include "codec/jpeg/coefficients.h"
@@ -219,6 +220,121 @@ static void same_coefficients_without_origin(void **state)
     }
 }
 
+/* The content of the section of this name. */
+static uint8_t *section_of(const picture_file *l3, const char *name)
+{
+    uint8_t *at = l3->bytes + l3->nbytes - info_of(l3).extra_nbytes;
+    uint8_t *found = memmem(at, (size_t)(l3->bytes + l3->nbytes - at), name, 4);
+    assert_non_null(found);
+    return found + 24;
+}
+
+/* A damaged origin takes nothing with it but the very file, and is told. */
+static void check_only_origin_lost(const picture_file *jpeg, const picture_file *l3, const uint8_t *icc, size_t nbytes,
+                                   const char *part)
+{
+    mr_recode_report report = {0};
+    picture_file back = dct_recode(encoder, l3, MR_FORM_JPEG, NULL, &report);
+    assert_true(report.exact && !report.has_origin && report.origin_nbytes == 0);
+    assert_contains(report.why, "the origin is damaged: ");
+    assert_contains(report.why, part);
+    assert_contains(report.why, "; this is a JPEG with the same coefficients");
+    check_same_coefficients(jpeg, &back);
+    check_metadata(&back, 6, icc, nbytes);
+    free(back.bytes);
+    assert_int_equal(mr_decoder_verify(decoder, l3->bytes, l3->nbytes), MR_ECORRUPT);
+    assert_contains(mr_decoder_detail(decoder), part);
+    mr_encode_options bare = {.without_origin = true};
+    picture_file rest = dct_recode(encoder, l3, MR_FORM_L3, &bare, &report);
+    assert_true(report.exact && !report.has_origin && !info_of(&rest).has_origin);
+    assert_string_equal(report.why, "");
+    assert_int_equal(mr_decoder_verify(decoder, rest.bytes, rest.nbytes), 0);
+    check_metadata(&rest, 6, icc, nbytes);
+    free(rest.bytes);
+}
+
+static void damaged_origin(void **state)
+{
+    (void)state;
+    uint8_t icc[300];
+    picture_noise(icc, sizeof icc, 1);
+    for (size_t with = 0; with < 2; with++) {
+        size_t nbytes = with ? sizeof icc : 0;
+        const uint8_t *profile = with ? icc : NULL;
+        picture_file jpeg = with_metadata(6, profile, nbytes), l3 = dct_make(&jpeg);
+        uint8_t *origin = section_of(&l3, "ORIG");
+        size_t length = (size_t)(l3.bytes + l3.nbytes - origin);
+        assert_int_equal(mr_decoder_verify(decoder, l3.bytes, l3.nbytes), 0);
+        for (size_t at = 0; at < length + 24; at += 1 + length / 20) { // its name, length and hash too
+            origin[(ptrdiff_t)at - 24] ^= 16;
+            check_only_origin_lost(&jpeg, &l3, profile, nbytes, "section at byte");
+            origin[(ptrdiff_t)at - 24] ^= 16;
+        }
+        // hashes that are right, and content that is not
+        static const struct {
+            size_t at;
+            uint8_t value;
+            const char *part;
+        } wrong[] = {{0, 0, "sampling factors"}, {0, 0x99, "sampling factors"}, {1, 255, "its header"}};
+        for (size_t i = 0; i < 3; i++) {
+            uint8_t before = origin[wrong[i].at];
+            origin[wrong[i].at] = wrong[i].value;
+            l3_file_fix(&l3);
+            check_only_origin_lost(&jpeg, &l3, profile, nbytes, wrong[i].part);
+            origin[wrong[i].at] = before;
+        }
+        memset(origin + length / 2, 0xff, length / 2);
+        l3_file_fix(&l3);
+        check_only_origin_lost(&jpeg, &l3, profile, nbytes, "damaged origin of a JPEG");
+        free(jpeg.bytes);
+        free(l3.bytes);
+    }
+}
+
+static void check_lost(const picture_file *l3, const char *part)
+{
+    const mr_form forms[] = {MR_FORM_JPEG, MR_FORM_L3};
+    for (size_t i = 0; i < 4; i++) {
+        mr_encode_options o = {.struct_size = sizeof o, .form = forms[i % 2], .without_origin = i >= 2};
+        const void *bytes;
+        size_t nbytes;
+        assert_int_equal(mr_encoder_recode(encoder, l3->bytes, l3->nbytes, &o, &bytes, &nbytes, NULL), MR_ECORRUPT);
+        assert_contains(mr_encoder_detail(encoder), part);
+    }
+}
+
+/* Damage elsewhere stays an error, whether the origin is damaged or not. */
+static void damage_beside_the_origin(void **state)
+{
+    (void)state;
+    uint8_t icc[300];
+    picture_noise(icc, sizeof icc, 1);
+    picture_file jpeg = with_metadata(6, icc, sizeof icc), l3 = dct_make(&jpeg);
+    uint8_t *profile = section_of(&l3, "ICC "), *origin = section_of(&l3, "ORIG");
+    uint8_t *tile = l3.bytes + dct_tile(&l3, 0).offset;
+    for (int i = 0; i < 2; i++) {
+        profile[20] ^= 1;
+        check_lost(&l3, "section at byte");
+        profile[20] ^= 1;
+        tile[5] ^= 1;
+        check_lost(&l3, "tile 0");
+        tile[5] ^= 1;
+        l3.bytes[16] ^= 1;
+        check_lost(&l3, "head");
+        l3.bytes[16] ^= 1;
+        origin[0] = 0; // of the next round
+        l3_file_fix(&l3);
+    }
+    // to L3 with an origin that is kept, it must be right
+    origin[1] ^= 1;
+    mr_encode_options kept = {.struct_size = sizeof kept, .form = MR_FORM_L3};
+    const void *bytes;
+    size_t nbytes;
+    assert_int_equal(mr_encoder_recode(encoder, l3.bytes, l3.nbytes, &kept, &bytes, &nbytes, NULL), MR_ECORRUPT);
+    free(jpeg.bytes);
+    free(l3.bytes);
+}
+
 static void check_outside(const plain_recipe *recipe, const char *part)
 {
     char why[256];
@@ -315,6 +431,8 @@ int main(void)
         cmocka_unit_test(metadata_is_kept),
         cmocka_unit_test(other_than_the_origin),
         cmocka_unit_test(same_coefficients_without_origin),
+        cmocka_unit_test(damaged_origin),
+        cmocka_unit_test(damage_beside_the_origin),
         cmocka_unit_test(what_stays_outside),
         cmocka_unit_test(zero_in_a_table),
         cmocka_unit_test(damaged_source),

@@ -78,7 +78,8 @@ typedef struct mr__l3_dct_recoder {
     void *jpeg;         /* the JPEG codec's state, for them */
     mr__buffer icc;
     mr__buffer origin;
-    mr__detail why; /* there is no origin */
+    mr__buffer very; /* JPEG, to see whether an origin is right */
+    mr__detail why;  /* there is no origin, or it is of no use */
 } mr__l3_dct_recoder;
 
 void mr__l3_dct_recoder_fini(mr__l3_dct_recoder *recoder, const mr_hooks *hooks);

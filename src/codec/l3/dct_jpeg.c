@@ -116,20 +116,25 @@ static int read_all(job *j, uint32_t across, uint32_t down)
     return result != 0 ? result : read_tiles(j);
 }
 
-/* The very file. The origin's first byte is what the head's sampling factors are multiplied by. */
-static int write_very(job *j, const mr__l3_tail *tail, mr__buffer *out, size_t *out_nbytes)
+/*
+ * The very file. The origin's first byte is what the head's sampling factors are multiplied by. *is_origin: what failed
+ * is the origin, and not a tile.
+ */
+static int write_very(job *j, const mr__l3_tail *tail, mr__buffer *out, size_t *out_nbytes, bool *is_origin)
 {
     uint32_t across = tail->origin_nbytes != 0 ? tail->origin[0] & 15 : 0;
     uint32_t down = tail->origin_nbytes != 0 ? tail->origin[0] >> 4 : 0;
+    *is_origin = true;
     if (across * j->head->hmax < 1 || down * j->head->vmax < 1 || across * j->head->hmax > FACTOR_MAX ||
         down * j->head->vmax > FACTOR_MAX)
         return mr__call_fail(j->call, MR_ECORRUPT,
                              "damaged L3 image: the origin at byte %zu gives sampling factors that no JPEG has",
                              (size_t)(tail->origin - j->call->bytes));
     int result = read_all(j, across, down);
-    j->coefficients.progressive = j->head->progressive;
+    *is_origin = result == 0;
     if (result != 0)
         return result;
+    j->coefficients.progressive = j->head->progressive;
     return mr__jpeg_origin_write(j->call, &j->coefficients, tail->icc, tail->icc_nbytes, tail->origin + 1,
                                  tail->origin_nbytes - 1, out, out_nbytes);
 }
@@ -148,24 +153,68 @@ static int write_plain(job *j, const mr__l3_tail *tail, const mr_encode_options 
                                        has_icc ? options->icc_nbytes : tail->icc_nbytes, out, out_nbytes);
 }
 
+/* The very file where that is asked for and can be; *done says so. What is wrong with an origin goes to `damage`. */
+static int try_very(job *j, const mr__l3_tail *tail, const mr_encode_options *options, mr__buffer *out,
+                    size_t *out_nbytes, bool *done, mr__detail *damage)
+{
+    bool is_origin;
+    *done = tail->origin != NULL && !options->without_origin && !asks_for_other(j->head, tail, options);
+    if (!*done)
+        return 0;
+    int result = write_very(j, tail, out, out_nbytes, &is_origin);
+    if (result != MR_ECORRUPT || !is_origin)
+        return result;
+    *done = false;
+    *damage = *j->call->detail;
+    mr__detail_clear(j->call->detail);
+    return 0;
+}
+
+/* Why it is a plain one. A damage's words leave room for what follows them. */
+static const char *say_why(mr__l3_dct_recoder *recoder, const mr__l3_tail *tail, const mr__detail *damage)
+{
+    if (damage->text[0] != '\0') {
+        (void)mr__fail(&recoder->why, MR_ECORRUPT,
+                       "the origin is damaged: %.160s; this is a JPEG with the same coefficients", damage->text);
+        return recoder->why.text;
+    }
+    return tail->origin == NULL
+               ? "the L3 image has no origin: this is a JPEG with the same coefficients"
+               : "what was asked for is not what the origin has: this is a JPEG with the same coefficients";
+}
+
+static job job_of(mr__call *call, const mr__l3_head *head, const uint64_t *offsets)
+{
+    return (job){.call = call, .decoder = &mr__l3_state_of(call)->dct.decoder, .head = head, .offsets = offsets};
+}
+
 int mr__l3_to_jpeg(mr__call *call, const mr__l3_head *head, const uint64_t *offsets, const mr_encode_options *options,
                    mr__buffer *out, size_t *out_nbytes, mr_recode_report *report)
 {
-    job j = {.call = call, .decoder = &mr__l3_state_of(call)->dct.decoder, .head = head, .offsets = offsets};
+    job j = job_of(call, head, offsets);
     mr__l3_tail tail;
-    int result = mr__l3_tail_read(call, head, &tail);
+    mr__detail damage;
+    *out_nbytes = 0;
+    int result = mr__l3_tail_read_mild(call, head, &tail, &damage);
+    if (result == 0)
+        result = try_very(&j, &tail, options, out, out_nbytes, &report->has_origin, &damage);
     if (result != 0)
         return result;
-    *out_nbytes = 0;
     report->exact = true;
-    report->has_origin = tail.origin != NULL && !options->without_origin && !asks_for_other(head, &tail, options);
     if (report->has_origin) {
         report->origin_nbytes =
             mr__l3_tail_nbytes(&(mr__l3_tail){.origin = tail.origin, .origin_nbytes = tail.origin_nbytes});
-        return write_very(&j, &tail, out, out_nbytes);
+        return 0;
     }
-    report->why = tail.origin == NULL
-                      ? "the L3 image has no origin: this is a JPEG with the same coefficients"
-                      : "what was asked for is not what the origin has: this is a JPEG with the same coefficients";
+    report->why = say_why(&mr__l3_state_of(call)->dct.recoder, &tail, &damage);
+    *out_nbytes = 0;
     return write_plain(&j, &tail, options, out, out_nbytes);
+}
+
+int mr__l3_origin_verify(mr__call *call, const mr__l3_head *head, const uint64_t *offsets, const mr__l3_tail *tail)
+{
+    job j = job_of(call, head, offsets);
+    size_t nbytes = 0;
+    bool is_origin;
+    return write_very(&j, tail, &mr__l3_state_of(call)->dct.recoder.very, &nbytes, &is_origin);
 }

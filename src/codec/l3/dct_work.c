@@ -21,7 +21,7 @@ void mr__l3_dct_recoder_fini(mr__l3_dct_recoder *r, const mr_hooks *hooks)
 {
     mr__jpeg_coefficients_fini(&r->work, hooks);
     fini_workers(r, hooks);
-    mr__buffer *const buffers[] = {&r->parts, &r->index, &r->offsets, &r->pixels, &r->icc, &r->origin};
+    mr__buffer *const buffers[] = {&r->parts, &r->index, &r->offsets, &r->pixels, &r->icc, &r->origin, &r->very};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         mr__buffer_fini(buffers[i], hooks);
     if (r->jpeg != NULL)

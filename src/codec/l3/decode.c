@@ -62,10 +62,9 @@ int mr__l3_open(mr__call *call, const uint64_t **offsets)
 }
 
 /* What is hashed comes first: what is said of it names the place. */
-static int check_hashes(mr__call *call, const mr__l3_head *head, const uint64_t *offsets)
+static int check_hashes(mr__call *call, const mr__l3_head *head, const uint64_t *offsets, mr__l3_tail *tail)
 {
-    mr__l3_tail tail;
-    int result = mr__l3_tail_read(call, head, &tail);
+    int result = mr__l3_tail_read(call, head, tail);
     for (size_t i = 0; result == 0 && i < mr__l3_tile_count(head); i++) {
         const uint8_t *bytes;
         size_t nbytes;
@@ -79,11 +78,14 @@ int mr__l3_verify(mr__call *call)
     mr__l3_state *state = mr__l3_state_of(call);
     const mr__l3_head *head = &state->head;
     const uint64_t *offsets = NULL;
+    mr__l3_tail tail = {0};
     int result = mr__l3_head_check_length(call, head, false);
     if (result == 0)
         result = find_offsets(call, &offsets);
     if (result == 0)
-        result = check_hashes(call, head, offsets);
+        result = check_hashes(call, head, offsets, &tail);
+    if (result == 0 && tail.origin != NULL) // which reads the tiles
+        return mr__l3_origin_verify(call, head, offsets, &tail);
     // a decode leaves out of a unit what no pixel comes from
     for (size_t i = 0; result == 0 && head->mode == MR__L3_DCT && i < mr__l3_tile_count(head); i++)
         result = mr__l3_dct_tile_read(call, &state->dct.decoder, head, offsets, i, NULL, NULL);

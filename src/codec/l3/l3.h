@@ -130,6 +130,9 @@ int mr__l3_tile_damage(mr__call *call, const mr__l3_head *head, size_t tile, uin
 /* Walks the tail of a file whose length is right and checks every section of it. */
 int mr__l3_tail_read(mr__call *call, const mr__l3_head *head, mr__l3_tail *tail);
 
+/* The same, but where only the origin is damaged the tail is given without it, and `why` has what is wrong; else "". */
+int mr__l3_tail_read_mild(mr__call *call, const mr__l3_head *head, mr__l3_tail *tail, mr__detail *why);
+
 /* How long a tail with these will be; nothing that cannot be held in memory. */
 uint64_t mr__l3_tail_nbytes(const mr__l3_tail *tail);
 
@@ -176,8 +179,10 @@ bool mr__l3_dct_gives(const mr_info *info, uint32_t channels, uint32_t depth, ui
 int mr__l3_dct_recode(mr__call *call, mr_form from, const mr_encode_options *options, mr__buffer *out,
                       size_t *out_nbytes, mr_recode_report *report);
 /* call->bytes is an L3 image in DCT mode, its head read and its length checked. The very JPEG, or one with the same
- * coefficients. */
+ * coefficients: also where the origin is damaged, and the report says so. */
 int mr__l3_to_jpeg(mr__call *call, const mr__l3_head *head, const uint64_t *offsets, const mr_encode_options *options,
                    mr__buffer *out, size_t *out_nbytes, mr_recode_report *report);
+/* Of the same: reads every tile and writes the very JPEG, to see whether it can be. The tail has an origin. */
+int mr__l3_origin_verify(mr__call *call, const mr__l3_head *head, const uint64_t *offsets, const mr__l3_tail *tail);
 
 #endif

@@ -37,10 +37,12 @@ static int rewrite(mr__call *call, const mr__l3_head *head, const uint64_t *offs
                    mr__buffer *out, size_t *out_nbytes, mr_recode_report *report)
 {
     mr__l3_tail tail;
+    mr__detail damage;
     uint8_t *to = NULL;
     int result = check_tiles(call, head, offsets);
-    if (result == 0)
-        result = mr__l3_tail_read(call, head, &tail);
+    if (result == 0) // an origin that is left out may be damaged
+        result = options->without_origin ? mr__l3_tail_read_mild(call, head, &tail, &damage)
+                                         : mr__l3_tail_read(call, head, &tail);
     if (result != 0)
         return result;
     change_tail(&tail, options, report);

@@ -88,6 +88,19 @@ int mr__l3_tail_read(mr__call *call, const mr__l3_head *head, mr__l3_tail *tail)
     return result != 0 ? result : check_flag(call, head->has_origin, tail->origin != NULL, "origin");
 }
 
+int mr__l3_tail_read_mild(mr__call *call, const mr__l3_head *head, mr__l3_tail *tail, mr__detail *why)
+{
+    mr__detail_clear(why);
+    int result = mr__l3_tail_read(call, head, tail);
+    // the profile comes first: once it is there, or there is none, what is missing is the origin alone
+    bool is_origin = head->has_origin && tail->origin == NULL && head->has_icc == (tail->icc != NULL);
+    if (result != MR_ECORRUPT || !is_origin)
+        return result;
+    *why = *call->detail;
+    mr__detail_clear(call->detail);
+    return 0;
+}
+
 uint64_t mr__l3_tail_nbytes(const mr__l3_tail *tail)
 {
     return (tail->icc != NULL ? SECTION_NBYTES + (uint64_t)tail->icc_nbytes : 0) +
