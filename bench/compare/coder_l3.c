@@ -11,7 +11,8 @@ void l3_masks(char *list, size_t room)
 {
     static const struct {
         const char *mask, *needs;
-    } all[] = {{"portable", ""}, {"avx2-slowpdep", "avx2"}, {"avx2", "fast-pdep"}, {"avx512", "avx512"}, {"neon", "neon"}};
+    } all[] = {
+        {"portable", ""}, {"avx2-slowpdep", "avx2"}, {"avx2", "fast-pdep"}, {"avx512", "avx512"}, {"neon", "neon"}};
     char cpu[256];
     mr_cpu_text(cpu, sizeof cpu);
     list[0] = '\0';
