@@ -91,24 +91,6 @@ static inline unsigned cost_layered(const magnitudes *m, unsigned k, unsigned la
     return 32 * k + 32 + ones;
 }
 
-/* The header of a block, with k at least `least` if it has layers. */
-static inline unsigned choose_block(const magnitudes *m, unsigned layers, unsigned least, unsigned *bits)
-{
-    unsigned header = m->written;
-    *bits = 32 * m->written;
-    if (layers == 0 || m->written < 2)
-        return header;
-    unsigned k = least_layered(m, layers);
-    for (k = k > least ? k : least; k < m->written; k++) {
-        unsigned cost = cost_layered(m, k, layers);
-        if (cost < *bits) {
-            *bits = cost;
-            header = 8 + k;
-        }
-    }
-    return header;
-}
-
 static inline unsigned ones_of_first_layer(const magnitudes *m, unsigned header)
 {
     unsigned ones = 0;
@@ -117,40 +99,9 @@ static inline unsigned ones_of_first_layer(const magnitudes *m, unsigned header)
     return ones;
 }
 
-enum { PAIR_ONES_MAX = 57 };
-
-/* The header byte of a pair; where its first layer would have too many ones, the fuller block takes a larger k. */
-static inline unsigned choose_pair(const uint64_t *blocks, unsigned layers, uint64_t *bits)
-{
-    const magnitudes m[2] = {measure(blocks), measure(blocks + 4)};
-    unsigned cost[2];
-    unsigned header[2] = {choose_block(&m[0], layers, 1, &cost[0]), choose_block(&m[1], layers, 1, &cost[1])};
-    while (layers != 0) {
-        unsigned ones[2] = {ones_of_first_layer(&m[0], header[0]), ones_of_first_layer(&m[1], header[1])};
-        if (ones[0] + ones[1] <= PAIR_ONES_MAX)
-            break;
-        unsigned fuller = ones[1] > ones[0];
-        header[fuller] = choose_block(&m[fuller], layers, header[fuller] - 8 + 1, &cost[fuller]);
-    }
-    *bits += cost[0] + cost[1];
-    return header[0] | header[1] << 4;
-}
-
-static uint64_t choose_blocks_c(const uint64_t *blocks, size_t groups, unsigned layers, uint8_t *headers)
-{
-    uint64_t bits = 0;
-    for (size_t i = 0; i < 2 * groups; i++)
-        headers[i] = (uint8_t)choose_pair(blocks + 8 * i, layers, &bits);
-    return bits;
-}
-
-static unsigned cost_blocks_c(const uint64_t block[4], unsigned layers)
-{
-    const magnitudes m = measure(block);
-    unsigned bits;
-    choose_block(&m, layers, 1, &bits);
-    return bits;
-}
+#define BLOCKS_TARGET
+#define BLOCKS_NAME(x) x##_blocks_c
+#include "codec/l3/pixel_blocks_choose.h"
 
 /* The eight bits of a word, bit i to bit 4 i. */
 static inline uint32_t spread_by_four(uint64_t bits)
@@ -171,8 +122,6 @@ static inline void masks_of_block(const uint64_t block[4], unsigned k, unsigned 
     }
 }
 
-#define BLOCKS_TARGET
-#define BLOCKS_NAME(x) x##_blocks_c
 #include "codec/l3/pixel_blocks_write.h"
 
 void mr__l3_block_kernels_init(mr__l3_block_kernels *table, mr__cpu_flags cpu)

@@ -7,8 +7,6 @@
 
 #define TARGET __attribute__((target("avx2,bmi2,popcnt")))
 
-enum { PAIR_ONES_MAX = 57 };
-
 /* A block's magnitudes (v, or -1 - v of a negative one), the greatest, and the bits a block without layers needs. */
 typedef struct magnitudes {
     __m256i all;
@@ -64,23 +62,6 @@ TARGET static inline unsigned cost_layered(const magnitudes *m, unsigned k, unsi
     return 32 * k + 32 + (unsigned)_mm_cvtsi128_si32(one);
 }
 
-TARGET static inline unsigned choose_block(const magnitudes *m, unsigned layers, unsigned least, unsigned *bits)
-{
-    unsigned header = m->written;
-    *bits = 32 * m->written;
-    if (layers == 0 || m->written < 2)
-        return header;
-    unsigned k = least_layered(m, layers);
-    for (k = k > least ? k : least; k < m->written; k++) {
-        unsigned cost = cost_layered(m, k, layers);
-        if (cost < *bits) {
-            *bits = cost;
-            header = 8 + k;
-        }
-    }
-    return header;
-}
-
 TARGET static inline unsigned ones_of_first_layer(const magnitudes *m, unsigned header)
 {
     if (header <= 8)
@@ -89,37 +70,9 @@ TARGET static inline unsigned ones_of_first_layer(const magnitudes *m, unsigned 
     return 32 - (unsigned)__builtin_popcount((unsigned)_mm256_movemask_epi8(none));
 }
 
-TARGET static inline unsigned choose_pair(const uint64_t *blocks, unsigned layers, uint64_t *bits)
-{
-    const magnitudes m[2] = {measure(blocks), measure(blocks + 4)};
-    unsigned cost[2];
-    unsigned header[2] = {choose_block(&m[0], layers, 1, &cost[0]), choose_block(&m[1], layers, 1, &cost[1])};
-    while (layers != 0) {
-        unsigned ones[2] = {ones_of_first_layer(&m[0], header[0]), ones_of_first_layer(&m[1], header[1])};
-        if (ones[0] + ones[1] <= PAIR_ONES_MAX)
-            break;
-        unsigned fuller = ones[1] > ones[0];
-        header[fuller] = choose_block(&m[fuller], layers, header[fuller] - 8 + 1, &cost[fuller]);
-    }
-    *bits += cost[0] + cost[1];
-    return header[0] | header[1] << 4;
-}
-
-TARGET static uint64_t choose_blocks_avx2(const uint64_t *blocks, size_t groups, unsigned layers, uint8_t *headers)
-{
-    uint64_t bits = 0;
-    for (size_t i = 0; i < 2 * groups; i++)
-        headers[i] = (uint8_t)choose_pair(blocks + 8 * i, layers, &bits);
-    return bits;
-}
-
-TARGET static unsigned cost_blocks_avx2(const uint64_t block[4], unsigned layers)
-{
-    const magnitudes m = measure(block);
-    unsigned bits;
-    choose_block(&m, layers, 1, &bits);
-    return bits;
-}
+#define BLOCKS_TARGET  TARGET
+#define BLOCKS_NAME(x) x##_blocks_avx2
+#include "codec/l3/pixel_blocks_choose.h"
 
 TARGET static inline unsigned count_ones(uint64_t word)
 {
@@ -150,8 +103,6 @@ TARGET static inline void masks_of_block(const uint64_t *block, unsigned k, unsi
         masks[j] = (uint32_t)_mm256_movemask_epi8(_mm256_cmpgt_epi8(q, _mm256_set1_epi8((char)(j - 1))));
 }
 
-#define BLOCKS_TARGET  TARGET
-#define BLOCKS_NAME(x) x##_blocks_avx2
 #include "codec/l3/pixel_blocks_write.h"
 
 void mr__l3_block_kernels_init_avx2(mr__l3_block_kernels *table, mr__cpu_flags cpu)
