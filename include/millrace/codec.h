@@ -102,12 +102,26 @@ typedef struct mr_decode_hints {
     bool orient;         /* apply the EXIF orientation */
     bool accept_damaged; /* give what could be decoded of a damaged or truncated image, the rest as the decoder fills it
                           */
+    /*
+     * What mr_decoder_index gave for these very bytes: a region then begins in the middle of them. NULL: none. One that
+     * is damaged or of other bytes is an error; with accept_damaged it is not used, and that is a warning.
+     */
+    const void *index;
+    size_t index_nbytes;
 } mr_decode_hints;
+
+/* Who decodes a JPEG. Both give the same pixels; libjpeg-turbo is slower, and takes kinds that ours does not. */
+typedef enum mr_jpeg_choice {
+    MR_JPEG_EITHER = 0, /* ours; libjpeg-turbo what ours is not for, and what is damaged where damage is accepted */
+    MR_JPEG_OWN = 1,    /* ours alone: the rest is MR_EUNSUPPORTED */
+    MR_JPEG_LIBJPEG = 2
+} mr_jpeg_choice;
 
 typedef struct mr_decoder_options {
     size_t struct_size;
     const mr_hooks *hooks;   /* NULL: defaults */
     const mr_limits *limits; /* NULL: defaults */
+    mr_jpeg_choice jpeg;
 } mr_decoder_options;
 
 /*
@@ -194,6 +208,15 @@ MR_API int mr_decoder_decode_into(mr_decoder *decoder, const void *bytes, size_t
 
 /* The ICC profile; *out is the decoder's and stays until its next call, NULL with 0 bytes when there is none. */
 MR_API int mr_decoder_icc(mr_decoder *decoder, const void *bytes, size_t nbytes, const void **out, size_t *out_nbytes);
+
+/*
+ * A JPEG's row index (doc/format-jpeg-index.md): at most 512 bytes, with which a region is decoded without reading what
+ * stands before it. To be kept beside the JPEG and given with the hints. *out is the decoder's and stays until its next
+ * call; NULL with 0 bytes where there is none to be had (other forms; progressive and other JPEGs of several scans; one
+ * row of blocks). Reads all of the image: damage is an error.
+ */
+MR_API int mr_decoder_index(mr_decoder *decoder, const void *bytes, size_t nbytes, const void **out,
+                            size_t *out_nbytes);
 
 /* What the last call failed of, for a person: "truncated JPEG: ..."; "" after a success. */
 MR_API const char *mr_decoder_detail(const mr_decoder *decoder);

@@ -27,6 +27,7 @@ typedef struct mr__call {
     const mr_hooks *hooks;
     const mr_limits *limits; /* no zeros left */
     mr__cpu_flags cpu;
+    mr_jpeg_choice jpeg; /* who decodes JPEGs */
     mr__detail *detail;
     uint32_t warnings;
     mr__meter *meter;        /* that the hooks go through */
@@ -60,6 +61,8 @@ typedef struct mr__request {
     mr_rect region;      /* never empty, always inside the (reduced) image */
     uint32_t reduce;     /* 1, or what `gives` agreed to */
     bool accept_damaged;
+    const uint8_t *index; /* of the codec's own making, or of anyone's; NULL: none */
+    size_t index_nbytes;
 } mr__request;
 
 typedef struct mr__codec {
@@ -99,6 +102,9 @@ typedef struct mr__codec {
     /* NULL: cannot encode. Channels or depth the form does not have are MR_EUNSUPPORTED, with a word on what it has. */
     int (*encode)(mr__call *call, const mr_image *image, const mr_encode_options *options, mr__buffer *out,
                   size_t *out_nbytes);
+
+    /* What mr_decoder_index gives, into *buffer; NULL where the form has none. 0 bytes: none for this image. */
+    int (*index)(mr__call *call, mr__buffer *buffer, size_t *nbytes);
 
     /* Of forms with tiles, else NULL. */
     int (*tile)(mr__call *call, uint32_t number, mr_tile *tile);

@@ -11,18 +11,21 @@ struct mr_decoder {
     mr__buffer pixels;   /* what mr_decoder_decode gives out */
     mr__buffer stage[2]; /* between stages, in turn */
     mr__buffer icc;
+    mr__buffer index;
 };
 
 int mr_decoder_new(const mr_decoder_options *options, mr_decoder **out)
 {
     mr_decoder_options o;
     mr__handle *handle;
-    if (out == NULL || !mr__struct_copy(&o, sizeof o, options))
+    if (out == NULL || !mr__struct_copy(&o, sizeof o, options) || o.jpeg > MR_JPEG_LIBJPEG)
         return MR_EARGUMENT;
     int result = mr__handle_new(sizeof(mr_decoder), o.hooks, o.limits, &handle);
-    if (result == 0)
-        *out = (mr_decoder *)handle;
-    return result;
+    if (result != 0)
+        return result;
+    handle->jpeg = o.jpeg;
+    *out = (mr_decoder *)handle;
+    return 0;
 }
 
 void mr_decoder_trim(mr_decoder *decoder)
@@ -35,6 +38,7 @@ void mr_decoder_trim(mr_decoder *decoder)
     mr__buffer_fini(&decoder->stage[0], hooks);
     mr__buffer_fini(&decoder->stage[1], hooks);
     mr__buffer_fini(&decoder->icc, hooks);
+    mr__buffer_fini(&decoder->index, hooks);
 }
 
 void mr_decoder_free(mr_decoder *decoder)
@@ -74,7 +78,7 @@ typedef struct job {
     mr_decode_hints h; /* the hints, complete */
     mr__plan plan;
     mr_image image;      /* the result, or where it is to go */
-    size_t found_nbytes; /* of a profile */
+    size_t found_nbytes; /* of a profile or an index */
     uint32_t number;     /* of a tile */
     mr_tile tile;
 } job;
@@ -233,6 +237,16 @@ static int read_icc(mr_decoder *d, mr__call *call, job *j)
     return result;
 }
 
+static int make_index(mr_decoder *d, mr__call *call, job *j)
+{
+    int result = begin(d, call, j);
+    if (result == 0)
+        result = mr__call_check_pixels(call, j->info.width, j->info.height);
+    if (result == 0 && j->codec->index != NULL)
+        result = j->codec->index(call, &d->index, &j->found_nbytes);
+    return result;
+}
+
 /* What a decode does not look at, then a decode, then the profile. */
 static int verify(mr_decoder *d, mr__call *call, job *j)
 {
@@ -298,6 +312,19 @@ int mr_decoder_icc(mr_decoder *d, const void *bytes, size_t nbytes, const void *
     int result = run_call(d, read_icc, &j);
     if (result == 0) {
         *out = j.found_nbytes != 0 ? d->icc.bytes : NULL;
+        *out_nbytes = j.found_nbytes;
+    }
+    return result;
+}
+
+int mr_decoder_index(mr_decoder *d, const void *bytes, size_t nbytes, const void **out, size_t *out_nbytes)
+{
+    if (d == NULL || out == NULL || out_nbytes == NULL)
+        return refuse_null(d, "out or out_nbytes");
+    job j = {.bytes = bytes, .nbytes = nbytes};
+    int result = run_call(d, make_index, &j);
+    if (result == 0) {
+        *out = j.found_nbytes != 0 ? d->index.bytes : NULL;
         *out_nbytes = j.found_nbytes;
     }
     return result;

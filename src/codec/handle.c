@@ -41,6 +41,7 @@ mr__call mr__handle_call(mr__handle *handle, const void *bytes, size_t nbytes)
                       .hooks = &handle->hooks,
                       .limits = &handle->limits,
                       .cpu = handle->cpu,
+                      .jpeg = handle->jpeg,
                       .detail = &handle->detail,
                       .meter = &handle->meter,
                       .kept_nbytes = mr__meter_begin(&handle->meter)};

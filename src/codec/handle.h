@@ -12,6 +12,7 @@ typedef struct mr__handle {
     mr_hooks hooks;  /* through the meter: for everything but the handle itself */
     mr_limits limits;
     mr__cpu_flags cpu;
+    mr_jpeg_choice jpeg;
     mr__detail detail; /* of the last call */
     mr__states states;
 } mr__handle;

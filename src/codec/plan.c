@@ -89,7 +89,10 @@ int mr__plan_init(mr__plan *plan, mr__call *call, const mr__codec *codec, const 
     if (result != 0)
         return result;
     *plan = (mr__plan){.orientation = hints->orient ? info->orientation : 1};
-    plan->request = (mr__request){.info = info, .accept_damaged = hints->accept_damaged};
+    plan->request = (mr__request){.info = info,
+                                  .accept_damaged = hints->accept_damaged,
+                                  .index = hints->index,
+                                  .index_nbytes = hints->index != NULL ? hints->index_nbytes : 0};
     uint32_t reduce = hints->reduce != 0 ? hints->reduce : 1;
     uint32_t width = mr__ceil_div(info->width, reduce), height = mr__ceil_div(info->height, reduce);
     bool turned = mr__orientation_turns(plan->orientation);

@@ -9,7 +9,7 @@
 #include "codec/jpeg/coefficients.h"
 #include "codec/l3/dct_unit.h"
 #include "codec/l3/l3.h"
-#include "kernel/jpeg_assemble.h"
+#include "kernel/jpeg_rows.h"
 
 /* 4:2:0 and 4:1:1 have four units of the first component and one of each other. */
 #define MR__L3_DCT_UNITS_MAX 6

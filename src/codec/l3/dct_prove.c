@@ -33,6 +33,7 @@ static mr__call jpeg_call(const mr__l3_dct_job *job)
     mr__call call = *job->call;
     call.name = mr__codec_jpeg.name;
     call.state = job->recoder->jpeg;
+    call.jpeg = MR_JPEG_LIBJPEG; // which had no part in the coefficients
     return call;
 }
 
