@@ -42,6 +42,27 @@ typedef void mr__jpeg_idct(int16_t *coef, size_t pitch, uint64_t bands, size_t g
                            ptrdiff_t step);
 
 /*
+ * A strip is 16 blocks side by side as an entropy decoder leaves them: coef[place in zigzag order][lane], quantised,
+ * 64-byte aligned.
+ */
+#define MR__JPEG_STRIP        16
+#define MR__JPEG_STRIP_NBYTES (64 * MR__JPEG_STRIP * sizeof(int16_t))
+
+/*
+ * The transform of a strip, the same in all else: multiplies by `quant`, in zigzag order, modulo 2^16. Places behind
+ * `last` are zero in all lanes. `groups` is 1 or 2; group g goes to `to + 8 * size * g`. All of the strip is zero
+ * afterwards, for the next 16 blocks.
+ */
+typedef void mr__jpeg_idct_strip(int16_t *coef, const uint16_t quant[64], uint32_t last, size_t groups, uint8_t *to,
+                                 ptrdiff_t stride);
+
+/*
+ * 1 to 16 blocks of 64 that lie one behind the other, in zigzag order, into a strip that is zero; returns the last
+ * place that is not zero in all of them.
+ */
+typedef uint32_t mr__jpeg_lay(const int16_t *blocks, size_t count, int16_t *coef);
+
+/*
  * Rounding of what lies between two samples, in sixteenths: for the pixel on the left and the one on the right of its
  * sample. A line of sums has 4 * sample (h2v1) or 3 * near + far (h2v2).
  */
@@ -59,6 +80,8 @@ typedef struct mr__jpeg_bias {
  */
 typedef struct mr__jpeg_pixels {
     mr__jpeg_idct *idct[4]; /* 8x8, 4x4, 2x2, 1x1 samples a block: the index is log2 of the reduction */
+    mr__jpeg_idct_strip *strip[4];
+    mr__jpeg_lay *lay;
 
     /* 3 * near + far, and 4 * from. */
     void (*sum)(const uint8_t *near, const uint8_t *far, int16_t *to, size_t n);

@@ -7,6 +7,11 @@
 
 /* The portable transforms: others call them for coefficients that no image has. */
 mr__jpeg_idct mr__jpeg_idct8_c, mr__jpeg_idct4_c, mr__jpeg_idct2_c, mr__jpeg_idct1_c;
+mr__jpeg_idct_strip mr__jpeg_strip8_c, mr__jpeg_strip4_c, mr__jpeg_strip2_c, mr__jpeg_strip1_c;
+mr__jpeg_lay mr__jpeg_lay_c;
+
+/* From a place in zigzag order to one in natural order. */
+extern const uint8_t mr__jpeg_natural[64];
 
 void mr__jpeg_pixels_init_avx2(mr__jpeg_pixels *table, mr__cpu_flags cpu);
 void mr__jpeg_pixels_init_idct_avx2(mr__jpeg_pixels *table);

@@ -45,8 +45,7 @@ static int reserve_blocks(mr__call *call, mr__jpeg_coefficients *c, mr__buffer *
     return 0;
 }
 
-/* All memory, once the frame is known. */
-static int reserve(mr__call *call, mr__jpeg_coefficients_work *work, mr__jpeg_coefficients *c)
+int mr__jpeg_coefficients_reserve(mr__call *call, mr__jpeg_coefficients_work *work)
 {
     size_t tables_nbytes = 8 * sizeof(mr__huffman_reader), data_nbytes;
     bool had_tables = work->tables.bytes != NULL;
@@ -55,9 +54,7 @@ static int reserve(mr__call *call, mr__jpeg_coefficients_work *work, mr__jpeg_co
     int result = mr__call_reserve(call, &work->tables, tables_nbytes);
     if (result == 0 && !had_tables)
         memset(work->tables.bytes, 0, tables_nbytes);
-    if (result == 0)
-        result = mr__call_reserve(call, &work->data, data_nbytes);
-    return result == 0 ? reserve_blocks(call, c, &work->blocks) : result;
+    return result == 0 ? mr__call_reserve(call, &work->data, data_nbytes) : result;
 }
 
 static int read_scans(mr__jpeg_walk *walk, mr__jpeg_coefficients_work *work)
@@ -71,10 +68,22 @@ static int read_scans(mr__jpeg_walk *walk, mr__jpeg_coefficients_work *work)
         if (result != 0)
             return result;
     }
-    for (uint32_t i = 0; i < walk->frame->components; i++)
+    walk->frame->is_complete = true;
+    for (uint32_t i = 0; i < walk->frame->components; i++) {
         if (!walk->interleaved[i])
             pad_plane(&walk->frame->plane[i]);
+        for (uint32_t k = 0; k < 64; k++)
+            walk->frame->is_complete &= walk->known[i][k] == 0;
+    }
     return 0;
+}
+
+int mr__jpeg_coefficients_read_on(mr__jpeg_walk *walk, mr__jpeg_coefficients_work *work)
+{
+    int result = mr__jpeg_coefficients_reserve(walk->call, work);
+    if (result == 0)
+        result = reserve_blocks(walk->call, walk->frame, &work->blocks);
+    return result == 0 ? read_scans(walk, work) : result;
 }
 
 int mr__jpeg_coefficients_read(mr__call *call, mr__jpeg_coefficients_work *work, mr__jpeg_coefficients *out)
@@ -91,9 +100,7 @@ int mr__jpeg_coefficients_read(mr__call *call, mr__jpeg_coefficients_work *work,
     if (result == 0)
         result = mr__jpeg_walk_next(&walk, &more); // to a scan: the header has been read as far
     if (result == 0)
-        result = reserve(call, work, &made);
-    if (result == 0)
-        result = read_scans(&walk, work);
+        result = mr__jpeg_coefficients_read_on(&walk, work);
     if (result != 0)
         return result;
     *out = made;

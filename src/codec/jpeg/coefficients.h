@@ -33,6 +33,7 @@ typedef struct mr__jpeg_coefficients {
     mr__jpeg_plane plane[MR__JPEG_PLANE_MAX];
     uint16_t quant[4][64]; /* zigzag order, by table number: those in force when each component's first scan began */
     uint32_t orientation;  /* EXIF, 1 to 8 */
+    bool is_complete;      /* each coefficient is known to its last bit */
 } mr__jpeg_coefficients;
 
 /* Memory kept between images; cleared before its first use. */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* JPEG: the header by our own parser, the pixels by libjpeg-turbo. */
+/*
+ * JPEG. The pixels are by our own decoder (direct.h), or by libjpeg-turbo (turbo.h): what ours is not for, what is
+ * damaged where damage is accepted, and all when the decoder was told so.
+ */
 #include "codec/jpeg/header.h"
 #include "codec/jpeg/turbo.h"
 
@@ -21,6 +24,23 @@ static void state_fini(void *opaque, const mr_hooks *hooks)
     mr__jpeg_state *state = opaque;
     mr__turbo_fini(&state->turbo, hooks);
     mr__buffer_fini(&state->rows, hooks);
+    mr__direct_fini(&state->direct, hooks);
+}
+
+static int decode(mr__call *call, const mr__request *request, const mr_image *to)
+{
+    mr__jpeg_state *state = call->state;
+    if (call->jpeg == MR_JPEG_LIBJPEG)
+        return mr__turbo_decode(call, request, to);
+    uint32_t warnings = call->warnings;
+    int result = mr__direct_decode(call, &state->direct, request, to);
+    bool is_damaged = result == MR_ECORRUPT || result == MR_ETRUNCATED;
+    bool hands_over = result == MR_EUNSUPPORTED || (is_damaged && request->accept_damaged);
+    if (!hands_over || call->jpeg == MR_JPEG_OWN)
+        return result;
+    call->warnings = warnings;
+    mr__detail_clear(call->detail);
+    return mr__turbo_decode(call, request, to);
 }
 
 const mr__codec mr__codec_jpeg = {
@@ -34,6 +54,6 @@ const mr__codec mr__codec_jpeg = {
     .icc = mr__jpeg_icc,
     .gives = gives,
     .holds = mr__jpeg_holds,
-    .decode = mr__turbo_decode,
+    .decode = decode,
     .encode = mr__turbo_encode,
 };

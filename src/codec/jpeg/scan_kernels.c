@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "codec/jpeg/lanes_read_kernels.h"
 #include "codec/jpeg/scan_read_kernels.h"
 #include "codec/jpeg/scan_write_kernels.h"
 
@@ -29,9 +30,25 @@ static uint64_t find_s16_c(const int16_t *block, uint32_t low)
     return mask;
 }
 
+static bool lanes_s16_c(mr__jpeg_reader *r, const mr__jpeg_lane *lanes, uint32_t unit_count, uint32_t mcus)
+{
+    return mr__read_lanes(r, lanes, unit_count, mcus, MR__LANES_ALL);
+}
+
+static bool lanes_dc_s16_c(mr__jpeg_reader *r, const mr__jpeg_lane *lanes, uint32_t unit_count, uint32_t mcus)
+{
+    return mr__read_lanes(r, lanes, unit_count, mcus, MR__LANES_DC);
+}
+
+static bool skip_s16_c(mr__jpeg_reader *r, const mr__jpeg_lane *lanes, uint32_t unit_count, uint32_t mcus)
+{
+    return mr__read_lanes(r, lanes, unit_count, mcus, MR__LANES_NONE);
+}
+
 void mr__jpeg_scans_init(mr__jpeg_scans *table, mr__cpu_flags cpu)
 {
-    *table = (mr__jpeg_scans){read_s16_c, write_s16_c, count_s16_c, find_s16_c};
+    *table =
+        (mr__jpeg_scans){read_s16_c, write_s16_c, count_s16_c, find_s16_c, lanes_s16_c, lanes_dc_s16_c, skip_s16_c};
     (void)cpu;
 #if defined(__x86_64__)
     mr__jpeg_scans_init_avx2(table, cpu);

@@ -10,6 +10,8 @@ typedef struct mr__jpeg_scans {
     mr__jpeg_read_mcus *read;
     mr__jpeg_write_mcus *write, *count;
     mr__jpeg_find *find; /* for progressive scans */
+    mr__jpeg_read_lanes *lanes, *lanes_dc,
+        *skip; /* all coefficients; the first only; none: the block is not looked at */
 } mr__jpeg_scans;
 
 void mr__jpeg_scans_init(mr__jpeg_scans *table, mr__cpu_flags cpu);

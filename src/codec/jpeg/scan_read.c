@@ -11,11 +11,19 @@ static int take_interval(mr__jpeg_reader *r, size_t from)
     uint8_t *to = r->data;
     for (;;) {
         const uint8_t *ff = memchr(p, 0xff, (size_t)(end - p));
-        if (ff == NULL || end - ff < 2)
+        if (ff == NULL || end - ff < 2) {
+            if (r->may_end) {
+                size_t rest = (size_t)((ff != NULL ? ff : end) - p);
+                memcpy(to, p, rest);
+                to += rest;
+                r->end = r->call->nbytes;
+                break;
+            }
             return mr__call_fail(r->call, MR_ETRUNCATED,
                                  "truncated JPEG: the image data of the scan at byte %zu have no "
                                  "end",
                                  r->scan->at);
+        }
         size_t nbytes = (size_t)(ff - p) + (ff[1] == 0);
         memcpy(to, p, nbytes);
         to += nbytes;
@@ -34,8 +42,7 @@ static int take_interval(mr__jpeg_reader *r, size_t from)
     return 0;
 }
 
-/* Where in the file a byte of the interval is. */
-static size_t find_offset(const mr__jpeg_reader *r, uint64_t taken)
+size_t mr__jpeg_reader_offset(const mr__jpeg_reader *r, uint64_t taken)
 {
     size_t at = r->from;
     for (; taken != 0 && at < r->end; taken--)
@@ -43,10 +50,10 @@ static size_t find_offset(const mr__jpeg_reader *r, uint64_t taken)
     return at;
 }
 
-static int fail(mr__jpeg_reader *r)
+int mr__jpeg_reader_fail(mr__jpeg_reader *r)
 {
     uint64_t taken = mr__bits_taken(&r->bits, r->data);
-    size_t at = find_offset(r, taken / 8);
+    size_t at = mr__jpeg_reader_offset(r, taken / 8);
     if (taken > (uint64_t)r->data_nbytes * 8)
         r->fault = MR__JPEG_OVER;
     switch (r->fault) {
@@ -56,19 +63,21 @@ static int fail(mr__jpeg_reader *r)
                              r->end, r->scan->at);
     case MR__JPEG_BAD_RANGE:
         return mr__call_fail(r->call, MR_ECORRUPT, "damaged JPEG: a coefficient out of range before byte %zu", at);
+    case MR__JPEG_STRANGE:
+        return mr__call_fail(r->call, MR_EUNSUPPORTED,
+                             "JPEG with coefficients that no image has, before byte %zu, which is not supported", at);
     case MR__JPEG_BAD_CODE:
         break;
     }
     return mr__call_fail(r->call, MR_ECORRUPT, "damaged JPEG: a bad Huffman code at byte %zu", at);
 }
 
-/* What is left of an interval is less than a byte, or *left bytes. */
-static int end_interval(mr__jpeg_reader *r, size_t *left)
+int mr__jpeg_reader_end(mr__jpeg_reader *r, size_t *left)
 {
     uint64_t taken = mr__bits_taken(&r->bits, r->data), there = (uint64_t)r->data_nbytes * 8;
     r->fault = MR__JPEG_BAD_CODE;
     if (taken > there || r->end_run != 0)
-        return fail(r);
+        return mr__jpeg_reader_fail(r);
     *left = (size_t)((there - taken) / 8);
     return 0;
 }
@@ -78,15 +87,13 @@ static int read_mcus(void *user, uint32_t x, uint32_t y, uint32_t count)
     mr__jpeg_reader *r = user;
     mr__jpeg_unit units[MR__JPEG_MCU_MAX];
     uint32_t n = mr__jpeg_scan_units(r->scan, r->frame, x, y, units);
-    return r->read(r, units, n, count) ? 0 : fail(r);
+    return r->read(r, units, n, count) ? 0 : mr__jpeg_reader_fail(r);
 }
 
-/* The right restart marker, then the next interval. */
-static int read_restart(void *user, uint32_t number)
+int mr__jpeg_reader_restart(mr__jpeg_reader *r, uint32_t number)
 {
-    mr__jpeg_reader *r = user;
     size_t left = 0, at = r->end, end = r->call->nbytes;
-    int result = end_interval(r, &left);
+    int result = mr__jpeg_reader_end(r, &left);
     if (result != 0)
         return result;
     while (at < end && r->call->bytes[at] == 0xff)
@@ -98,32 +105,45 @@ static int read_restart(void *user, uint32_t number)
     return take_interval(r, at + 1);
 }
 
+static int read_restart(void *user, uint32_t number)
+{
+    return mr__jpeg_reader_restart(user, number);
+}
+
 static const mr__jpeg_visitor reading = {read_mcus, read_restart};
 
-int mr__jpeg_scan_read(mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4])
+int mr__jpeg_reader_init(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4],
+                         bool may_end)
 {
     const mr__jpeg_scan *s = &walk->scan;
     bool progressive = walk->frame->progressive;
-    mr__jpeg_reader r = {.call = walk->call, .scan = s, .frame = walk->frame, .data = data};
-    mr__jpeg_scans kernels;
-    mr__jpeg_scans_init(&kernels, walk->call->cpu);
-    r.find = kernels.find;
-    r.read = progressive ? mr__jpeg_read_progressive(s) : kernels.read;
+    *r = (mr__jpeg_reader){.call = walk->call, .scan = s, .frame = walk->frame, .data = data, .may_end = may_end};
     for (uint32_t i = 0; i < s->count; i++) {
-        r.dc[i] = &tables[0][s->dc[i]];
-        r.ac[i] = &tables[1][s->ac[i]];
+        r->dc[i] = &tables[0][s->dc[i]];
+        r->ac[i] = &tables[1][s->ac[i]];
+        r->quant[i] = walk->frame->quant[walk->frame->plane[s->component[i]].table];
         if (s->first == 0 && s->high == 0)
             mr__huffman_reader_init(&tables[0][s->dc[i]], &walk->huffman[0][s->dc[i]], false);
         if (s->last != 0)
             mr__huffman_reader_init(&tables[1][s->ac[i]], &walk->huffman[1][s->ac[i]], !progressive);
     }
+    return take_interval(r, walk->at);
+}
+
+int mr__jpeg_scan_read(mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4])
+{
+    mr__jpeg_scans kernels;
+    mr__jpeg_reader r;
     size_t left = 0;
-    int result = take_interval(&r, walk->at);
+    int result = mr__jpeg_reader_init(&r, walk, data, tables, false);
+    mr__jpeg_scans_init(&kernels, walk->call->cpu);
+    r.find = kernels.find;
+    r.read = walk->frame->progressive ? mr__jpeg_read_progressive(&walk->scan) : kernels.read;
     if (result == 0)
-        result = mr__jpeg_scan_each(s, &reading, &r);
+        result = mr__jpeg_scan_each(&walk->scan, &reading, &r);
     if (result == 0)
-        result = end_interval(&r, &left);
+        result = mr__jpeg_reader_end(&r, &left);
     // Bytes too many belong to nothing, of which the walk warns.
-    walk->at = left == 0 ? r.end : find_offset(&r, r.data_nbytes - left);
+    walk->at = left == 0 ? r.end : mr__jpeg_reader_offset(&r, r.data_nbytes - left);
     return result;
 }

@@ -6,8 +6,16 @@
 #include "codec/jpeg/bits.h"
 #include "codec/jpeg/scan.h"
 
-/* Why reading stopped. */
-typedef enum mr__jpeg_fault { MR__JPEG_BAD_CODE = 1, MR__JPEG_BAD_RANGE, MR__JPEG_OVER } mr__jpeg_fault;
+/*
+ * Why reading stopped. Strange is what no encoder writes and libjpeg takes without a word: a run beyond the last
+ * coefficient, and coefficients that do not fit 16 bits once they are multiplied by their quantiser.
+ */
+typedef enum mr__jpeg_fault {
+    MR__JPEG_BAD_CODE = 1,
+    MR__JPEG_BAD_RANGE,
+    MR__JPEG_OVER,
+    MR__JPEG_STRANGE
+} mr__jpeg_fault;
 
 typedef struct mr__jpeg_reader mr__jpeg_reader;
 
@@ -16,6 +24,23 @@ typedef struct mr__jpeg_reader mr__jpeg_reader;
  * bits about where it is.
  */
 typedef bool mr__jpeg_read_mcus(mr__jpeg_reader *reader, mr__jpeg_unit *units, uint32_t unit_count, uint32_t mcus);
+
+/* Where one block goes that is read into a strip (kernel/jpeg_pixels.h). */
+typedef struct mr__jpeg_lane {
+    int16_t *block; /* its first coefficient; the next ones are MR__JPEG_STRIP numbers apart */
+    uint8_t part;   /* which of the scan's components */
+    uint8_t strip;  /* of those that are read at once, to keep `last` by */
+} mr__jpeg_lane;
+
+enum { MR__JPEG_STRIPS_MAX = 16 };
+
+/*
+ * Reads MCUs of a sequential scan that follow each other, of `unit_count` blocks each, into lanes that are zero;
+ * `lanes` has one for each block (where nothing is kept, for each of one MCU). reader->last grows by what the strips
+ * get. Returns and fails as mr__jpeg_read_mcus does; what is in the strips then is undefined.
+ */
+typedef bool mr__jpeg_read_lanes(mr__jpeg_reader *reader, const mr__jpeg_lane *lanes, uint32_t unit_count,
+                                 uint32_t mcus);
 
 struct mr__jpeg_reader {
     mr__call *call;
@@ -26,12 +51,41 @@ struct mr__jpeg_reader {
     mr__jpeg_find *find;
     uint8_t *data;      /* the interval at hand without its stuffing, then MR__BITS_SLACK zeros */
     size_t data_nbytes; /* without the zeros */
-    size_t from, end;   /* where it is in the file; at `end` a marker */
+    size_t from, end;   /* where it is in the file; at `end` a marker, or the end of the file */
+    bool may_end;       /* the file may, without a marker */
     mr__bits bits;
     int32_t before[MR__JPEG_PLANE_MAX]; /* DC of the last block, by the scan's components */
     uint32_t end_run;                   /* blocks whose band has ended already (progressive) */
     mr__jpeg_fault fault;
+    /* For strips: */
+    const uint16_t *quant[MR__JPEG_PLANE_MAX]; /* in zigzag order, by the scan's components */
+    uint8_t last[MR__JPEG_STRIPS_MAX];         /* by strip: the last place that may not be zero */
 };
+
+/*
+ * Begins the reading of the scan at which the walk stands: its tables, and its first interval. `data` has room for what
+ * is left of the file and MR__BITS_SLACK more; `tables` are kept between scans and images.
+ */
+int mr__jpeg_reader_init(mr__jpeg_reader *reader, mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4],
+                         bool may_end);
+
+/* Memory for data and tables, as above. */
+int mr__jpeg_coefficients_reserve(mr__call *call, mr__jpeg_coefficients_work *work);
+
+/* mr__jpeg_coefficients_read from the first scan on, into the walk's frame. */
+int mr__jpeg_coefficients_read_on(mr__jpeg_walk *walk, mr__jpeg_coefficients_work *work);
+
+/* Before interval `number`, from 1 on: the end of the one at hand, the right marker, the next one. */
+int mr__jpeg_reader_restart(mr__jpeg_reader *reader, uint32_t number);
+
+/* After the last MCU: what is left of the interval is less than a byte, or *left bytes. */
+int mr__jpeg_reader_end(mr__jpeg_reader *reader, size_t *left);
+
+/* What reader->fault means, with the byte. */
+int mr__jpeg_reader_fail(mr__jpeg_reader *reader);
+
+/* Where in the file a byte of the interval is. */
+size_t mr__jpeg_reader_offset(const mr__jpeg_reader *reader, uint64_t taken);
 
 /* Whether more was taken than there is: a matter of bytes, so that it is cheap; the end of an interval is exact. */
 static inline bool mr__jpeg_reader_is_over(const mr__jpeg_reader *r, const mr__bits *b)

@@ -15,7 +15,7 @@
 #ifndef MR_CODEC_JPEG_TURBO_H
 #define MR_CODEC_JPEG_TURBO_H
 
-#include "codec/codec.h"
+#include "codec/jpeg/direct.h"
 
 #include <setjmp.h>
 #include <stdio.h> // jpeglib.h wants FILE and size_t before it
@@ -57,6 +57,7 @@ typedef struct mr__jpeg_state {
     struct jpeg_decompress_struct decompress;
     struct jpeg_compress_struct compress;
     mr__buffer rows;
+    mr__jpeg_direct direct;
 } mr__jpeg_state;
 
 /* Runs `body`; 0, or what it threw. */

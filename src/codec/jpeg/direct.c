@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/jpeg/direct.h"
+
+#include "base/size.h"
+
+static void make_ready(mr__jpeg_direct *d, mr__cpu_flags cpu)
+{
+    if (d->is_ready)
+        return;
+    mr__jpeg_pixels_init(&d->pixels, cpu);
+    mr__jpeg_scans_init(&d->scans, cpu);
+    d->is_ready = true;
+}
+
+void mr__direct_fini(mr__jpeg_direct *d, const mr_hooks *hooks)
+{
+    mr__jpeg_coefficients_fini(&d->work, hooks);
+    mr__buffer_fini(&d->strips, hooks);
+    mr__buffer_fini(&d->samples, hooks);
+}
+
+/* A component's blocks in an MCU, which is one block where there is one component only. */
+static uint32_t across_of(const mr__jpeg_coefficients *f, uint32_t part)
+{
+    return f->components == 1 ? 1 : f->plane[part].h;
+}
+
+static uint32_t down_of(const mr__jpeg_coefficients *f, uint32_t part)
+{
+    return f->components == 1 ? 1 : f->plane[part].v;
+}
+
+static void find_mcus(mr__direct_job *j)
+{
+    uint32_t left = UINT32_MAX, top = UINT32_MAX, right = 0, bottom = 0;
+    for (uint32_t i = 0; i < j->rows.parts; i++) {
+        const mr_rect *b = &j->rows.part[i].blocks;
+        uint32_t h = across_of(&j->frame, i), v = down_of(&j->frame, i);
+        left = b->x / h < left ? b->x / h : left;
+        top = b->y / v < top ? b->y / v : top;
+        uint32_t r = mr__ceil_div(b->x + b->width, h), e = mr__ceil_div(b->y + b->height, v);
+        right = r > right ? r : right;
+        bottom = e > bottom ? e : bottom;
+    }
+    j->mcus = (mr_rect){left, top, right - left, bottom - top};
+}
+
+int mr__direct_prepare(mr__direct_job *j, const mr_image *to)
+{
+    const mr__jpeg_coefficients *f = &j->frame;
+    mr__jpeg_frame frame = {
+        .width = f->width, .height = f->height, .parts = f->components, .rgb = f->color == MR__JPEG_RGB};
+    for (uint32_t i = 0; i < f->components; i++) {
+        frame.h[i] = f->plane[i].h;
+        frame.v[i] = f->plane[i].v;
+    }
+    if (!mr__jpeg_rows_init(&j->rows, &j->direct->pixels, &frame, j->request->reduce, j->request->region, to))
+        return mr__call_fail(j->call, MR_EUNSUPPORTED, "JPEG with sampling factors that do not divide each other");
+    find_mcus(j);
+    // Strips are written as a whole: up to 16 MCUs.
+    uint32_t room = mr__ceil_div(j->mcus.width, MR__JPEG_STRIP) * MR__JPEG_STRIP;
+    for (uint32_t i = 0; i < j->rows.parts; i++) {
+        mr__jpeg_rows_part *p = &j->rows.part[i];
+        p->left = j->mcus.x * across_of(f, i);
+        p->columns = room * across_of(f, i);
+        p->band = down_of(f, i);
+    }
+    int result = mr__call_reserve(j->call, &j->direct->samples, mr__jpeg_rows_nbytes(&j->rows));
+    if (result == 0)
+        mr__jpeg_rows_place(&j->rows, j->direct->samples.bytes);
+    return result;
+}
+
+int mr__direct_finish_band(mr__direct_job *j, uint32_t band)
+{
+    return mr__jpeg_rows_finish(&j->rows, band)
+               ? 0
+               : mr__call_fail(j->call, MR_EINTERNAL, "more rows of samples to keep than were thought of");
+}
+
+int mr__direct_decode(mr__call *call, mr__jpeg_direct *direct, const mr__request *request, const mr_image *to)
+{
+    mr__direct_job j = {.call = call, .direct = direct, .request = request};
+    mr__jpeg_walk walk;
+    bool more;
+    make_ready(direct, call->cpu);
+    int result = mr__jpeg_walk_init(&walk, call, &j.frame);
+    if (result == 0)
+        result = mr__jpeg_walk_next(&walk, &more); // to a scan: the header has been read as far
+    if (result == 0)
+        result = mr__direct_prepare(&j, to);
+    if (result != 0)
+        return result;
+    bool one = !j.frame.progressive && walk.scan.count == j.frame.components;
+    return one ? mr__direct_one_scan(&j, &walk) : mr__direct_all_scans(&j, &walk);
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Our own JPEG decoder: the same pixels as libjpeg-turbo's default decode, in about half the time (doc/jpeg.md).
+ *
+ *     header.c, scan.c            markers, frame, tables, scans
+ *     scan_read.c, lanes_*        entropy-coded data of a sequential scan, 16 blocks side by side
+ *     coefficients.c              of several scans: all coefficients of the image first
+ *     kernel/jpeg_rows.h          transform, upsampling, colour, a row of MCUs at a time
+ *
+ * It is for what coefficients.h can read. All else, and what libjpeg-turbo alone has a rule for, is MR_EUNSUPPORTED:
+ * jpeg.c hands that over. Damage is an error and names the byte.
+ */
+#ifndef MR_CODEC_JPEG_DIRECT_H
+#define MR_CODEC_JPEG_DIRECT_H
+
+#include "codec/jpeg/scan_kernels.h"
+#include "kernel/jpeg_rows.h"
+
+/* What is kept between images; it comes cleared. */
+typedef struct mr__jpeg_direct {
+    bool is_ready;
+    mr__jpeg_pixels pixels;
+    mr__jpeg_scans scans;
+    mr__jpeg_coefficients_work work;
+    mr__buffer strips; /* zero whenever nothing is being read */
+    mr__buffer samples;
+} mr__jpeg_direct;
+
+/* One image being decoded. */
+typedef struct mr__direct_job {
+    mr__call *call;
+    mr__jpeg_direct *direct;
+    const mr__request *request;
+    mr__jpeg_coefficients frame;
+    mr__jpeg_rows rows;
+    mr_rect mcus; /* that the region needs: columns, and bands as rows */
+} mr__direct_job;
+
+int mr__direct_decode(mr__call *call, mr__jpeg_direct *direct, const mr__request *request, const mr_image *to);
+void mr__direct_fini(mr__jpeg_direct *direct, const mr_hooks *hooks);
+
+/* Once the frame is known: what the region needs, memory for samples, MCUs of `h` x `v` blocks of each component. */
+int mr__direct_prepare(mr__direct_job *job, const mr_image *to);
+
+/* The two ways to go on from there: one scan that has everything, and several. The walk stands at the first scan. */
+int mr__direct_one_scan(mr__direct_job *job, mr__jpeg_walk *walk);
+int mr__direct_all_scans(mr__direct_job *job, mr__jpeg_walk *walk);
+
+/* Whether the region needs the row `y` of blocks of a part. */
+static inline bool mr__direct_needs_row(const mr__direct_job *job, uint32_t part, uint32_t y)
+{
+    const mr_rect *blocks = &job->rows.part[part].blocks;
+    return y >= blocks->y && y < blocks->y + blocks->height;
+}
+
+/* A row of MCUs is there. */
+int mr__direct_finish_band(mr__direct_job *job, uint32_t band);
+
+#endif

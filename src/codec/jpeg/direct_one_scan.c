@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A sequential JPEG whose one scan has all components: read, transformed and made pixels a row of MCUs at a time, 16
+ * MCUs at once. What is not needed is read over; nothing behind the last MCU needed is read.
+ *
+ * Invariant: strips are zero before a group of MCUs is read, because transforming clears them.
+ */
+#include "codec/jpeg/direct.h"
+
+#include "base/size.h"
+
+enum { GROUP = MR__JPEG_STRIP }; /* MCUs */
+
+typedef struct reading {
+    mr__direct_job *job;
+    mr__jpeg_reader reader;
+    uint32_t unit_count;
+    uint32_t left;     /* MCUs to the next restart */
+    uint32_t interval; /* number of the one at hand */
+    mr__jpeg_read_lanes *read;
+    int16_t *strip[MR__JPEG_PLANE_MAX][4][4]; /* by part, row of blocks in an MCU, and 16 columns */
+    uint8_t number[MR__JPEG_PLANE_MAX][4][4]; /* of that strip, for reader.last */
+    mr__jpeg_lane lanes[GROUP * MR__JPEG_MCU_MAX];
+} reading;
+
+/* Blocks across and down an MCU. */
+static uint32_t across_of(const reading *r, uint32_t part)
+{
+    return r->job->rows.part[part].columns / (mr__ceil_div(r->job->mcus.width, GROUP) * GROUP);
+}
+
+/* Strips for all blocks of 16 MCUs; what no part of the result needs goes to one strip that nobody looks at. */
+static int place_strips(reading *r)
+{
+    mr__direct_job *j = r->job;
+    size_t nbytes = (MR__JPEG_STRIPS_MAX + 1) * MR__JPEG_STRIP_NBYTES;
+    bool is_new = j->direct->strips.capacity < nbytes;
+    int result = mr__call_reserve(j->call, &j->direct->strips, nbytes);
+    if (result != 0)
+        return result;
+    if (is_new)
+        memset(j->direct->strips.bytes, 0, nbytes);
+    int16_t *next = (int16_t *)(void *)j->direct->strips.bytes;
+    uint8_t number = 0;
+    for (uint32_t i = 0; i < j->rows.parts; i++)
+        for (uint32_t y = 0; y < j->rows.part[i].band; y++)
+            for (uint32_t x = 0; x < across_of(r, i); x++, next += 64 * MR__JPEG_STRIP) {
+                r->strip[i][y][x] = next;
+                r->number[i][y][x] = number++;
+            }
+    return 0;
+}
+
+static mr__jpeg_lane lane_of(const reading *r, uint32_t part, uint32_t x, uint32_t y)
+{
+    if (part >= r->job->rows.parts)
+        return (mr__jpeg_lane){(int16_t *)(void *)r->job->direct->strips.bytes +
+                                   (size_t)MR__JPEG_STRIPS_MAX * 64 * MR__JPEG_STRIP,
+                               (uint8_t)part, MR__JPEG_STRIPS_MAX - 1};
+    uint32_t strip = x / MR__JPEG_STRIP;
+    return (mr__jpeg_lane){r->strip[part][y][strip] + x % MR__JPEG_STRIP, (uint8_t)part, r->number[part][y][strip]};
+}
+
+static void make_lanes(reading *r)
+{
+    const mr__jpeg_coefficients *f = &r->job->frame;
+    mr__jpeg_lane *lane = r->lanes;
+    for (uint32_t m = 0; m < GROUP; m++)
+        for (uint32_t i = 0; i < f->components; i++) {
+            uint32_t h = f->components == 1 ? 1 : f->plane[i].h, v = f->components == 1 ? 1 : f->plane[i].v;
+            for (uint32_t y = 0; y < v; y++)
+                for (uint32_t x = 0; x < h; x++)
+                    *lane++ = lane_of(r, i, m * h + x, y);
+        }
+    r->unit_count = (uint32_t)(lane - r->lanes) / GROUP;
+}
+
+/* The next MCUs, over restarts. Lanes are for each of them, or for one when they are not kept. */
+static int read_mcus(reading *r, mr__jpeg_read_lanes *read, const mr__jpeg_lane *lanes, uint32_t count)
+{
+    bool keeps = read != r->job->direct->scans.skip;
+    while (count != 0) {
+        uint32_t n = count;
+        if (r->reader.scan->restart != 0) {
+            if (r->left == 0) {
+                int result = mr__jpeg_reader_restart(&r->reader, ++r->interval);
+                if (result != 0)
+                    return result;
+                r->left = r->reader.scan->restart;
+            }
+            n = n < r->left ? n : r->left;
+            r->left -= n;
+        }
+        if (!read(&r->reader, lanes, r->unit_count, n))
+            return mr__jpeg_reader_fail(&r->reader);
+        lanes += keeps ? (size_t)n * r->unit_count : 0;
+        count -= n;
+    }
+    return 0;
+}
+
+static int skip_mcus(reading *r, uint32_t count)
+{
+    return read_mcus(r, r->job->direct->scans.skip, r->lanes, count);
+}
+
+/* The strips of a row of blocks, from column x on. */
+static void transform_row(reading *r, uint32_t part, uint32_t band, uint32_t y, uint32_t mcu, uint32_t mcus)
+{
+    mr__direct_job *j = r->job;
+    const mr__jpeg_rows_part *p = &j->rows.part[part];
+    const mr__jpeg_part *shape = &j->rows.layout.part[part];
+    uint32_t h = across_of(r, part), lanes = mcus * h;
+    bool needed = mr__direct_needs_row(j, part, band * p->band + y);
+    for (uint32_t s = 0; s * MR__JPEG_STRIP < lanes; s++) {
+        int16_t *strip = r->strip[part][y][s];
+        uint8_t *last = &r->reader.last[r->number[part][y][s]];
+        size_t groups = lanes - s * MR__JPEG_STRIP > 8 ? 2 : 1;
+        if (needed)
+            j->direct->pixels.strip[shape->idct](strip, r->reader.quant[part], *last, groups,
+                                                 mr__jpeg_rows_at(&j->rows, part, mcu * h + s * MR__JPEG_STRIP, y),
+                                                 p->stride);
+        else
+            memset(strip, 0, MR__JPEG_STRIP_NBYTES);
+        *last = 0;
+    }
+}
+
+static int read_group(reading *r, uint32_t band, uint32_t mcu, uint32_t mcus)
+{
+    int result = read_mcus(r, r->read, r->lanes, mcus);
+    if (result != 0)
+        return result;
+    for (uint32_t i = 0; i < r->job->rows.parts; i++)
+        for (uint32_t y = 0; y < r->job->rows.part[i].band; y++)
+            transform_row(r, i, band, y, mcu, mcus);
+    return 0;
+}
+
+/* One row of MCUs: those before the region, those of it; those behind it when more is to come. */
+static int read_band(reading *r, uint32_t band)
+{
+    const mr_rect *need = &r->job->mcus;
+    uint32_t right = need->x + need->width, wide = r->reader.scan->mcus_w;
+    int result = skip_mcus(r, need->x);
+    for (uint32_t x = need->x; result == 0 && x < right; x += GROUP)
+        result = read_group(r, band, x, right - x < GROUP ? right - x : GROUP);
+    if (result == 0)
+        result = mr__direct_finish_band(r->job, band);
+    if (result == 0 && band + 1 < need->y + need->height)
+        result = skip_mcus(r, wide - right);
+    return result;
+}
+
+/* After the last MCU of the image: only a word where the end marker is missing. */
+static int finish(reading *r)
+{
+    const mr_rect *need = &r->job->mcus;
+    const mr__jpeg_scan *s = r->reader.scan;
+    if (need->x + need->width != s->mcus_w || need->y + need->height != s->mcus_h)
+        return 0;
+    size_t left;
+    int result = mr__jpeg_reader_end(&r->reader, &left);
+    if (result == 0 && r->reader.end == r->job->call->nbytes)
+        mr__call_warn(r->job->call, "JPEG without an end marker: it ends at byte %zu", r->reader.end);
+    return result;
+}
+
+static int reserve_data(mr__direct_job *j)
+{
+    mr__jpeg_coefficients_work *work = &j->direct->work;
+    return mr__jpeg_coefficients_reserve(j->call, work);
+}
+
+/* A failure leaves something in the strips. */
+static void clear_strips(reading *r)
+{
+    mr__buffer *strips = &r->job->direct->strips;
+    if (strips->bytes != NULL)
+        memset(strips->bytes, 0, (MR__JPEG_STRIPS_MAX + 1) * MR__JPEG_STRIP_NBYTES);
+}
+
+static int read_bands(reading *r)
+{
+    const mr_rect *need = &r->job->mcus;
+    int result = 0;
+    for (uint32_t y = 0; result == 0 && y < need->y; y++)
+        result = skip_mcus(r, r->reader.scan->mcus_w);
+    for (uint32_t y = 0; result == 0 && y < need->height; y++)
+        result = read_band(r, need->y + y);
+    return result == 0 ? finish(r) : result;
+}
+
+int mr__direct_one_scan(mr__direct_job *j, mr__jpeg_walk *walk)
+{
+    reading r = {.job = j, .left = walk->scan.restart};
+    bool dc_only = true;
+    for (uint32_t i = 0; i < j->rows.parts; i++)
+        dc_only &= j->rows.layout.part[i].size == 1;
+    r.read = dc_only ? j->direct->scans.lanes_dc : j->direct->scans.lanes;
+    int result = reserve_data(j);
+    if (result == 0)
+        result = place_strips(&r);
+    if (result == 0)
+        result = mr__jpeg_reader_init(&r.reader, walk, j->direct->work.data.bytes, (void *)j->direct->work.tables.bytes,
+                                      true);
+    make_lanes(&r);
+    if (result == 0)
+        result = read_bands(&r);
+    if (result != 0)
+        clear_strips(&r);
+    return result;
+}

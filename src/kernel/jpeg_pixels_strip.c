@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Strips, portable: multiplied and brought into natural order, then the transforms of jpeg_pixels_idct.c. */
+#include "kernel/jpeg_pixels_kernels.h"
+
+#include <string.h>
+
+const uint8_t mr__jpeg_natural[64] = {
+    0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,  12, 19, 26, 33, 40, 48,
+    41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
+    30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
+};
+
+static void transform(mr__jpeg_idct *idct, size_t size, int16_t *coef, const uint16_t quant[64], uint32_t last,
+                      size_t groups, uint8_t *to, ptrdiff_t stride)
+{
+    _Alignas(64) int16_t natural[64 * MR__JPEG_STRIP];
+    uint64_t bands = 0;
+    for (size_t k = 0; k <= last; k++) {
+        int16_t *from = coef + k * MR__JPEG_STRIP, *into = natural + (size_t)mr__jpeg_natural[k] * MR__JPEG_STRIP;
+        bands |= UINT64_C(1) << mr__jpeg_natural[k];
+        for (size_t i = 0; i < MR__JPEG_STRIP; i++)
+            into[i] = (int16_t)(uint16_t)((uint32_t)(uint16_t)from[i] * quant[k]);
+    }
+    memset(coef, 0, (last + 1) * MR__JPEG_STRIP * sizeof *coef);
+    idct(natural, MR__JPEG_STRIP, bands, groups, to, stride, (ptrdiff_t)(8 * size));
+}
+
+void mr__jpeg_strip8_c(int16_t *coef, const uint16_t quant[64], uint32_t last, size_t groups, uint8_t *to,
+                       ptrdiff_t stride)
+{
+    transform(mr__jpeg_idct8_c, 8, coef, quant, last, groups, to, stride);
+}
+
+void mr__jpeg_strip4_c(int16_t *coef, const uint16_t quant[64], uint32_t last, size_t groups, uint8_t *to,
+                       ptrdiff_t stride)
+{
+    transform(mr__jpeg_idct4_c, 4, coef, quant, last, groups, to, stride);
+}
+
+void mr__jpeg_strip2_c(int16_t *coef, const uint16_t quant[64], uint32_t last, size_t groups, uint8_t *to,
+                       ptrdiff_t stride)
+{
+    transform(mr__jpeg_idct2_c, 2, coef, quant, last, groups, to, stride);
+}
+
+void mr__jpeg_strip1_c(int16_t *coef, const uint16_t quant[64], uint32_t last, size_t groups, uint8_t *to,
+                       ptrdiff_t stride)
+{
+    transform(mr__jpeg_idct1_c, 1, coef, quant, last, groups, to, stride);
+}
+
+uint32_t mr__jpeg_lay_c(const int16_t *blocks, size_t count, int16_t *coef)
+{
+    uint32_t last = 0;
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < 64; k++) {
+            int16_t value = blocks[64 * i + k];
+            coef[k * MR__JPEG_STRIP + i] = value;
+            if (value != 0 && k > last)
+                last = k;
+        }
+    return last;
+}
