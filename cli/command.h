@@ -25,6 +25,7 @@ typedef struct settings {
     bool no_limits;
     bool tiles;
     const char *preset;
+    const char *jpeg; /* who decodes it */
     uint32_t threads;
     uint32_t repeat;
     uint32_t count;
@@ -100,6 +101,16 @@ extern const char *const command_notes[];
 /* Options more than one subcommand takes. */
 extern const option options_common[]; /* --help */
 extern const option options_hints[];
+
+/* --jpeg, as everything that decodes takes it. */
+#define OPTION_JPEG                                                                                                    \
+    {                                                                                                                  \
+        .name = "jpeg", .kind = OPTION_WORD, .offset = offsetof(settings, jpeg), .argument = "WHO",                    \
+        .help =                                                                                                        \
+            "Who decodes JPEG, to the same pixels: own (Millrace, the faster), libjpeg (libjpeg-turbo, to check it "   \
+            "by), or either: own, and libjpeg for the kinds that own does not read",                                   \
+        .initial = "either", .words = "either own libjpeg"                                                             \
+    }
 
 /* NULL when there is none of that name. */
 const command *command_find(const char *name);

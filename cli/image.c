@@ -8,10 +8,17 @@
 
 enum { PROBE_NBYTES = 4 << 10, HEADER_NBYTES = 256 << 10 };
 
+static mr_jpeg_choice jpeg_of(const settings *s)
+{
+    if (s->jpeg == NULL || strcmp(s->jpeg, "either") == 0)
+        return MR_JPEG_EITHER;
+    return strcmp(s->jpeg, "own") == 0 ? MR_JPEG_OWN : MR_JPEG_LIBJPEG;
+}
+
 bool opened_init(opened *o, const settings *s, const mr_hooks *hooks)
 {
     const mr_limits none = {sizeof none, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
-    mr_decoder_options options = {.struct_size = sizeof options, .hooks = hooks};
+    mr_decoder_options options = {.struct_size = sizeof options, .hooks = hooks, .jpeg = jpeg_of(s)};
     *o = (opened){.limit = s->no_limits ? UINT64_MAX : UINT64_C(1) << 30}; /* the decoder's own default */
     if (s->no_limits)
         options.limits = &none;

@@ -60,6 +60,7 @@ const option options_hints[] = {
      .kind = OPTION_FLAG,
      .offset = offsetof(settings, hints.accept_damaged),
      .help = "Take what can be decoded of a damaged or truncated image instead of an error"},
+    OPTION_JPEG,
     {.name = "no-limits",
      .letter = 0,
      .kind = OPTION_FLAG,
