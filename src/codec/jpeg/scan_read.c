@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "codec/jpeg/block_read.h"
 #include "codec/jpeg/scan_kernels.h"
 
 /*
@@ -122,6 +123,8 @@ int mr__jpeg_reader_init(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *data,
         r->dc[i] = &tables[0][s->dc[i]];
         r->ac[i] = &tables[1][s->ac[i]];
         r->quant[i] = walk->frame->quant[walk->frame->plane[s->component[i]].table];
+        for (uint32_t k = 0; k < 64; k++)
+            r->careful |= r->quant[i][k] > MR__BLOCK_QUANT_MAX;
         if (s->first == 0 && s->high == 0)
             mr__huffman_reader_init(&tables[0][s->dc[i]], &walk->huffman[0][s->dc[i]], false);
         if (s->last != 0)
