@@ -137,11 +137,11 @@ int mr__jpeg_scan_read(mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader ta
 {
     mr__jpeg_scans kernels;
     mr__jpeg_reader r;
+    uint32_t codes[1 << MR__BAND_BITS];
     size_t left = 0;
     int result = mr__jpeg_reader_init(&r, walk, data, tables, false);
     mr__jpeg_scans_init(&kernels, walk->call->cpu);
-    r.find = kernels.find;
-    r.read = walk->frame->progressive ? mr__jpeg_read_progressive(&walk->scan) : kernels.read;
+    r.read = walk->frame->progressive ? mr__jpeg_read_progressive(&r, codes) : kernels.read;
     if (result == 0)
         result = mr__jpeg_scan_each(&walk->scan, &reading, &r);
     if (result == 0)
