@@ -22,43 +22,64 @@ MR__BLOCK_INLINE bool mr__block_read_dc(mr__bits *b, const mr__huffman_reader *t
     return true;
 }
 
-/* What an AC symbol says. */
-enum { MR__BLOCK_GOES_ON, MR__BLOCK_ENDS, MR__BLOCK_BAD };
+/* What an AC symbol says. Strange: it goes beyond the block, or is an end of block of a kind that only libjpeg takes.
+ */
+enum { MR__BLOCK_ENDS, MR__BLOCK_GOES_ON, MR__BLOCK_BAD, MR__BLOCK_STRANGE };
 
-/* One symbol by itself: those that are no pair, and those of which only one of a pair may belong to this block. */
+/* Pairs have values up to 127: with quantisers up to this their products are 16 bits. */
+enum { MR__BLOCK_QUANT_MAX = 258 };
+
+/* Whether a coefficient, 16 bits of it, times its quantiser is 16 bits. */
+static inline bool mr__block_fits(int32_t value, int32_t quant)
+{
+    return (uint32_t)(value * quant + 32768) <= 65535;
+}
+
+/*
+ * One symbol by itself: those that are no pair, and those of which only one of a pair may belong to this block.
+ * With quantisers, products that do not fit 16 bits are strange.
+ */
 MR__BLOCK_INLINE int mr__block_read_one(mr__bits *b, const mr__huffman_reader *table, uint32_t entry, int16_t *block,
-                                        uint32_t step, uint32_t *k)
+                                        uint32_t step, const uint16_t *quant, uint32_t *k)
 {
     mr__bits_fill(b);
     uint32_t symbol = entry >> 8 & 255, length = entry >> 16;
     if (!(entry & MR__PAIR_ESCAPE) || length == 0)
         symbol = mr__huffman_find(table, (uint32_t)(b->bits >> 48), &length);
     uint32_t run = symbol >> 4, size = symbol & 15;
-    if (symbol == 0 && length != 0) {
-        mr__bits_drop(b, length);
-        return MR__BLOCK_ENDS;
-    }
-    if (length == 0 || *k + run + 1 > 63 || (size == 0 && run != 15))
+    if (length == 0)
         return MR__BLOCK_BAD;
-    *k += run + 1;
     mr__bits_drop(b, length);
-    block[*k * step] = (int16_t)mr__bits_take_value(b, size);
+    if (symbol == 0)
+        return MR__BLOCK_ENDS;
+    if (*k + run + 1 > 63 || (size == 0 && run != 15))
+        return MR__BLOCK_STRANGE;
+    *k += run + 1;
+    int32_t value = mr__bits_take_value(b, size);
+    block[*k * step] = (int16_t)value;
+    if (quant != NULL && !mr__block_fits(value, quant[*k]))
+        return MR__BLOCK_STRANGE;
     return *k == 63 ? MR__BLOCK_ENDS : MR__BLOCK_GOES_ON;
 }
 
-/* The coefficients 1 to 63 of a block of zeros; false, with the bad code not taken. */
-MR__BLOCK_INLINE bool mr__block_read_ac(mr__bits *b, const mr__huffman_reader *table, int16_t *block, uint32_t step)
+/*
+ * The coefficients 1 to 63 of a block of zeros, or why not: not MR__BLOCK_ENDS, with a bad code not taken. *last is the
+ * last that may not be zero. Only coefficients beyond 127 are held against `quant`, unless `careful`; it may be NULL.
+ */
+MR__BLOCK_INLINE int mr__block_read_ac(mr__bits *b, const mr__huffman_reader *table, int16_t *block, uint32_t step,
+                                       const uint16_t *quant, bool careful, uint32_t *last)
 {
     uint32_t k = 0;
+    int what = MR__BLOCK_ENDS;
     for (;;) {
         mr__bits_fill(b);
         // Four lookups take 44 bits at most.
         for (int i = 0; i < 4; i++) {
             uint32_t entry = table->pair[b->bits >> (64 - MR__PAIR_BITS)], second = k + (entry >> 19 & 63);
-            if (__builtin_expect((entry & MR__PAIR_ESCAPE) != 0 || second > 63, 0)) {
-                int what = mr__block_read_one(b, table, entry, block, step, &k);
+            if (__builtin_expect(careful || (entry & MR__PAIR_ESCAPE) != 0 || second > 63, 0)) {
+                what = mr__block_read_one(b, table, entry, block, step, quant, &k);
                 if (what != MR__BLOCK_GOES_ON)
-                    return what == MR__BLOCK_ENDS;
+                    goto out;
                 break;
             }
             mr__bits_drop(b, entry & 15);
@@ -66,9 +87,12 @@ MR__BLOCK_INLINE bool mr__block_read_ac(mr__bits *b, const mr__huffman_reader *t
             block[(k + (entry >> 14 & 31)) * step] = (int16_t)(int8_t)(entry >> 6);
             k = second;
             if ((entry & MR__PAIR_END) != 0 || k == 63)
-                return true;
+                goto out;
         }
     }
+out:
+    *last = k;
+    return what == MR__BLOCK_GOES_ON ? MR__BLOCK_ENDS : what;
 }
 
 #endif

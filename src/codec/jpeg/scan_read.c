@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "codec/jpeg/block_read.h"
 #include "codec/jpeg/scan_kernels.h"
 
 /*
@@ -122,6 +123,8 @@ int mr__jpeg_reader_init(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *data,
         r->dc[i] = &tables[0][s->dc[i]];
         r->ac[i] = &tables[1][s->ac[i]];
         r->quant[i] = walk->frame->quant[walk->frame->plane[s->component[i]].table];
+        for (uint32_t k = 0; k < 64; k++)
+            r->careful |= r->quant[i][k] > MR__BLOCK_QUANT_MAX;
         if (s->first == 0 && s->high == 0)
             mr__huffman_reader_init(&tables[0][s->dc[i]], &walk->huffman[0][s->dc[i]], false);
         if (s->last != 0)
@@ -134,11 +137,11 @@ int mr__jpeg_scan_read(mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader ta
 {
     mr__jpeg_scans kernels;
     mr__jpeg_reader r;
+    uint32_t codes[1 << MR__BAND_BITS];
     size_t left = 0;
     int result = mr__jpeg_reader_init(&r, walk, data, tables, false);
     mr__jpeg_scans_init(&kernels, walk->call->cpu);
-    r.find = kernels.find;
-    r.read = walk->frame->progressive ? mr__jpeg_read_progressive(&walk->scan) : kernels.read;
+    r.read = walk->frame->progressive ? mr__jpeg_read_progressive(&r, codes) : kernels.read;
     if (result == 0)
         result = mr__jpeg_scan_each(&walk->scan, &reading, &r);
     if (result == 0)

@@ -10,14 +10,17 @@ MR__BLOCK_INLINE bool mr__read_sequential(mr__jpeg_reader *r, mr__jpeg_unit *uni
 {
     mr__bits b = r->bits;
     uint32_t range = 0;
-    r->fault = MR__JPEG_BAD_CODE;
     for (uint32_t m = 0; m < mcus; m++) {
         for (mr__jpeg_unit *u = units; u < units + unit_count; u++) {
             int16_t *block = u->block;
             u->block = block + u->step;
             memset(block, 0, 64 * sizeof *block);
             int32_t *dc = &r->before[u->part];
-            if (!mr__block_read_dc(&b, r->dc[u->part], dc) || !mr__block_read_ac(&b, r->ac[u->part], block, 1)) {
+            uint32_t last;
+            int what = MR__BLOCK_BAD;
+            if (!mr__block_read_dc(&b, r->dc[u->part], dc) ||
+                (what = mr__block_read_ac(&b, r->ac[u->part], block, 1, NULL, false, &last)) != MR__BLOCK_ENDS) {
+                r->fault = what == MR__BLOCK_STRANGE ? MR__JPEG_STRANGE : MR__JPEG_BAD_CODE;
                 r->bits = b;
                 return false;
             }
