@@ -119,7 +119,7 @@ static void mixtures(void **state)
 {
     (void)state;
     static const uint8_t factors[] = {0x11, 0x12, 0x21, 0x22, 0x41, 0x14, 0x42, 0x24, 0x31};
-    uint32_t count = test_long() ? 30000 : test_quick() ? 100 : 600;
+    uint32_t count = test_long() ? 30000 : test_quick() ? 200 : 1200;
     for (uint32_t n = 0; n < count; n++) {
         make_recipe r = recipe_of(below(SHAPES), 1, 150);
         r.factors[0] = factors[below(sizeof factors)];
