@@ -25,6 +25,8 @@ typedef struct settings {
     bool no_limits;
     bool tiles;
     const char *preset;
+    const char *index; /* name of a file with a row index */
+    const char *out;
     uint32_t threads;
     uint32_t repeat;
     uint32_t count;
@@ -88,8 +90,8 @@ typedef struct command {
     int (*run)(const settings *s, char **operands, size_t count);
 } command;
 
-extern const command command_info, command_convert, command_hash, command_verify, command_decode, command_generate,
-    command_help;
+extern const command command_info, command_convert, command_hash, command_verify, command_decode, command_index,
+    command_generate, command_help;
 
 /* All of them, up to NULL, in the order in which help lists them. */
 extern const command *const commands[];
