@@ -6,9 +6,9 @@
  * Copies what follows from->from up to a marker, without the zero bytes that stand behind each ff. Bytes ff before a
  * marker are fill: the marker begins at the first of them.
  */
-static int take_interval(mr__jpeg_reader *r, size_t from)
+int mr__jpeg_reader_take(mr__jpeg_reader *r, size_t from)
 {
-    const uint8_t *p = r->call->bytes + from, *end = r->call->bytes + r->call->nbytes;
+    const uint8_t *p = r->call->bytes + from, *end = r->call->bytes + (r->until != 0 ? r->until : r->call->nbytes);
     uint8_t *to = r->data;
     for (;;) {
         const uint8_t *ff = memchr(p, 0xff, (size_t)(end - p));
@@ -103,7 +103,7 @@ int mr__jpeg_reader_restart(mr__jpeg_reader *r, uint32_t number)
         return mr__call_fail(r->call, MR_ECORRUPT,
                              "damaged JPEG: restart marker ff%02x is missing; image data ends at byte %zu",
                              MR__JPEG_RST0 + (number - 1) % 8, r->end - left);
-    return take_interval(r, at + 1);
+    return mr__jpeg_reader_take(r, at + 1);
 }
 
 static int read_restart(void *user, uint32_t number)
@@ -113,8 +113,8 @@ static int read_restart(void *user, uint32_t number)
 
 static const mr__jpeg_visitor reading = {read_mcus, read_restart};
 
-int mr__jpeg_reader_init(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4],
-                         bool may_end)
+void mr__jpeg_reader_prepare(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4],
+                             bool may_end)
 {
     const mr__jpeg_scan *s = &walk->scan;
     bool progressive = walk->frame->progressive;
@@ -130,7 +130,13 @@ int mr__jpeg_reader_init(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *data,
         if (s->last != 0)
             mr__huffman_reader_init(&tables[1][s->ac[i]], &walk->huffman[1][s->ac[i]], !progressive);
     }
-    return take_interval(r, walk->at);
+}
+
+int mr__jpeg_reader_init(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4],
+                         bool may_end)
+{
+    mr__jpeg_reader_prepare(r, walk, data, tables, may_end);
+    return mr__jpeg_reader_take(r, walk->at);
 }
 
 int mr__jpeg_scan_read(mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4])

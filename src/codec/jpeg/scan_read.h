@@ -54,7 +54,8 @@ struct mr__jpeg_reader {
     uint8_t *data;         /* the interval at hand without its stuffing, then MR__BITS_SLACK zeros */
     size_t data_nbytes;    /* without the zeros */
     size_t from, end;      /* where it is in the file; at `end` a marker, or the end of the file */
-    bool may_end;          /* the file may, without a marker */
+    size_t until;          /* nothing behind this byte of the file is looked at; 0: all is */
+    bool may_end;          /* the file may, without a marker; and what is looked at may */
     mr__bits bits;
     int32_t before[MR__JPEG_PLANE_MAX]; /* DC of the last block, by the scan's components */
     uint32_t end_run;                   /* blocks whose band has ended already (progressive) */
@@ -71,6 +72,11 @@ struct mr__jpeg_reader {
  */
 int mr__jpeg_reader_init(mr__jpeg_reader *reader, mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4],
                          bool may_end);
+
+/* The same in two steps: the tables, which cannot fail; and an interval, from byte `from` of the file on. */
+void mr__jpeg_reader_prepare(mr__jpeg_reader *reader, mr__jpeg_walk *walk, uint8_t *data,
+                             mr__huffman_reader tables[2][4], bool may_end);
+int mr__jpeg_reader_take(mr__jpeg_reader *reader, size_t from);
 
 /* Memory for data and tables, as above. */
 int mr__jpeg_coefficients_reserve(mr__call *call, mr__jpeg_coefficients_work *work);
