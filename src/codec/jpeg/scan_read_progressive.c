@@ -77,7 +77,7 @@ static mr__jpeg_fault read_band(mr__jpeg_reader *r, mr__bits *b, int16_t *block)
         }
         k += run;
         if (k > s->last)
-            return MR__JPEG_BAD_CODE;
+            return MR__JPEG_STRANGE;
         int32_t value = mr__bits_take_value(b, size) * (1 << s->low);
         if (!fits(value))
             return MR__JPEG_BAD_RANGE;
@@ -158,7 +158,7 @@ static mr__jpeg_fault refine_band(mr__jpeg_reader *r, mr__bits *b, int16_t *bloc
         int32_t value = size == 0 ? 0 : mr__bits_take(b, 1) != 0 ? one : -one;
         k = refine_run(b, block, nonzero, k, s->last, run, one);
         if (k > s->last)
-            return MR__JPEG_BAD_CODE;
+            return MR__JPEG_STRANGE;
         block[k++] = (int16_t)value;
     }
     if (r->end_run != 0) {
