@@ -72,6 +72,8 @@ int mr__jpeg_reader_fail(mr__jpeg_reader *r)
     case MR__JPEG_OVER:
         return fail_over(r);
     case MR__JPEG_BAD_RANGE:
+        return mr__call_fail(r->call, MR_EUNSUPPORTED,
+                             "JPEG with a coefficient out of range before byte %zu, which is not supported", at);
     case MR__JPEG_STRANGE:
         return mr__call_fail(r->call, MR_EUNSUPPORTED,
                              "JPEG with coefficients that no image has, before byte %zu, which is not supported", at);
@@ -93,9 +95,11 @@ uint8_t mr__jpeg_reader_marker(const mr__jpeg_reader *r)
 int mr__jpeg_reader_end(mr__jpeg_reader *r, size_t *left)
 {
     uint64_t taken = mr__bits_taken(&r->bits, r->data), there = (uint64_t)r->data_nbytes * 8;
-    r->fault = MR__JPEG_STRANGE; // a run of ended blocks goes on behind the last one
-    if (taken > there || r->end_run != 0)
-        return mr__jpeg_reader_fail(r);
+    if (taken > there)
+        return fail_over(r);
+    if (r->end_run != 0)
+        return mr__call_fail(r->call, MR_EUNSUPPORTED,
+                             "JPEG with an end of %u blocks more than there are before byte %zu", r->end_run, r->end);
     *left = (size_t)((there - taken) / 8);
     return 0;
 }
