@@ -25,6 +25,9 @@ typedef struct settings {
     bool no_limits;
     bool tiles;
     const char *preset;
+    const char *jpeg; /* who decodes it */
+    const char *index; /* name of a file with a row index */
+    const char *out;
     uint32_t threads;
     uint32_t repeat;
     uint32_t count;
@@ -88,8 +91,8 @@ typedef struct command {
     int (*run)(const settings *s, char **operands, size_t count);
 } command;
 
-extern const command command_info, command_convert, command_hash, command_verify, command_decode, command_generate,
-    command_help;
+extern const command command_info, command_convert, command_hash, command_verify, command_decode, command_index,
+    command_generate, command_help;
 
 /* All of them, up to NULL, in the order in which help lists them. */
 extern const command *const commands[];
@@ -100,6 +103,16 @@ extern const char *const command_notes[];
 /* Options more than one subcommand takes. */
 extern const option options_common[]; /* --help */
 extern const option options_hints[];
+
+/* --jpeg, as everything that decodes takes it. */
+#define OPTION_JPEG                                                                                                    \
+    {                                                                                                                  \
+        .name = "jpeg", .kind = OPTION_WORD, .offset = offsetof(settings, jpeg), .argument = "WHO",                    \
+        .help =                                                                                                        \
+            "Who decodes JPEG, to the same pixels: own (Millrace, the faster), libjpeg (libjpeg-turbo, to check it "   \
+            "by), or either: own, and libjpeg for the kinds that own does not read",                                   \
+        .initial = "either", .words = "either own libjpeg"                                                             \
+    }
 
 /* NULL when there is none of that name. */
 const command *command_find(const char *name);

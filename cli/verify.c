@@ -26,6 +26,7 @@ static const option options_verify[] = {
      .kind = OPTION_FLAG,
      .offset = offsetof(settings, json),
      .help = "Print a JSON object, with all bad files"},
+    OPTION_JPEG,
     {.name = "no-limits",
      .letter = 0,
      .kind = OPTION_FLAG,

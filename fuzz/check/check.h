@@ -54,6 +54,9 @@ void fuzz_check_jpeg_own(const fuzz_setting *setting, mr_form form, const uint8_
 /* A JPEG's coefficients, read and written. */
 void fuzz_check_coefficients(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
+/* A JPEG's row index, made, used and forged. */
+void fuzz_check_index(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+
 /* An image is made of the bytes, encoded, and decoded again. */
 void fuzz_check_roundtrip(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
@@ -66,6 +69,7 @@ void fuzz_check_jpeg_own_failing(const fuzz_setting *setting, mr_form form, cons
 void fuzz_check_info_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_recode_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_coefficients_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+void fuzz_check_index_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_roundtrip_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
 /* Says what does not hold, and aborts. */

@@ -69,7 +69,7 @@ bool mr__jpeg_layout_init(mr__jpeg_layout *layout, const mr__jpeg_frame *frame, 
         mr__jpeg_part *part = &made.part[k];
         uint32_t size = part_size(least, frame->h[k], frame->v[k], h_most, v_most);
         uint32_t h = frame->h[k] * size / least, v = frame->v[k] * size / least;
-        if (h_most % h != 0 || v_most % v != 0)
+        if ((h_most % h != 0 || v_most % v != 0) && !(frame->luma_only && k != 0))
             return false;
         part->size = (uint8_t)size;
         part->idct = size == 8 ? 0 : size == 4 ? 1 : size == 2 ? 2 : 3;

@@ -51,6 +51,7 @@ typedef struct mr__jpeg_frame {
     uint32_t width, height;
     uint32_t parts;                /* 1 or 3 */
     bool rgb;                      /* of three, as above */
+    bool luma_only;                /* pixels will be the first part alone: the others need not divide */
     uint8_t h[MR__JPEG_PARTS_MAX]; /* sampling factors of the frame header, 1 to 4 */
     uint8_t v[MR__JPEG_PARTS_MAX];
 } mr__jpeg_frame;

@@ -281,6 +281,7 @@ void mr__jpeg_pixels_init_avx2(mr__jpeg_pixels *table, mr__cpu_flags cpu)
     if ((cpu & MR__CPU_AVX2) == 0)
         return;
     mr__jpeg_pixels_init_idct_avx2(table);
+    mr__jpeg_pixels_init_strip_avx2(table);
     table->sum = sum_u8_avx2;
     table->quadruple = quadruple_u8_avx2;
     table->between = between_u8_avx2;

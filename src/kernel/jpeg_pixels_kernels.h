@@ -13,8 +13,20 @@ mr__jpeg_lay mr__jpeg_lay_c;
 /* From a place in zigzag order to one in natural order. */
 extern const uint8_t mr__jpeg_natural[64];
 
+/* The other way: the place in zigzag order of vertical frequency v and horizontal frequency u. */
+static inline size_t mr__jpeg_zigzag(size_t v, size_t u)
+{
+    static const uint8_t zigzag[64] = {
+        0,  1,  5,  6,  14, 15, 27, 28, 2,  4,  7,  13, 16, 26, 29, 42, 3,  8,  12, 17, 25, 30,
+        41, 43, 9,  11, 18, 24, 31, 40, 44, 53, 10, 19, 23, 32, 39, 45, 52, 54, 20, 22, 33, 38,
+        46, 51, 55, 60, 21, 34, 37, 47, 50, 56, 59, 61, 35, 36, 48, 49, 57, 58, 62, 63,
+    };
+    return zigzag[8 * v + u];
+}
+
 void mr__jpeg_pixels_init_avx2(mr__jpeg_pixels *table, mr__cpu_flags cpu);
 void mr__jpeg_pixels_init_idct_avx2(mr__jpeg_pixels *table);
+void mr__jpeg_pixels_init_strip_avx2(mr__jpeg_pixels *table);
 void mr__jpeg_pixels_init_neon(mr__jpeg_pixels *table, mr__cpu_flags cpu);
 void mr__jpeg_pixels_init_idct_neon(mr__jpeg_pixels *table);
 

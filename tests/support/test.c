@@ -12,8 +12,18 @@ void test_contains(const char *text, const char *part, const char *file, int lin
     _fail(file, line);
 }
 
+static bool is_asked(const char *name)
+{
+    const char *asked = getenv(name);
+    return asked != NULL && asked[0] != '\0' && strcmp(asked, "0") != 0;
+}
+
 bool test_quick(void)
 {
-    const char *asked = getenv("MILLRACE_TEST_QUICK");
-    return asked != NULL && asked[0] != '\0' && strcmp(asked, "0") != 0;
+    return is_asked("MILLRACE_TEST_QUICK");
+}
+
+bool test_long(void)
+{
+    return is_asked("MILLRACE_LONG");
 }

@@ -21,4 +21,7 @@ void test_contains(const char *text, const char *part, const char *file, int lin
  */
 bool test_quick(void);
 
+/* Whether MILLRACE_LONG asks for all cases of tests that otherwise take a sample: minutes, not seconds. */
+bool test_long(void);
+
 #endif

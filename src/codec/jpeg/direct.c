@@ -48,8 +48,11 @@ static void find_mcus(mr__direct_job *j)
 int mr__direct_prepare(mr__direct_job *j, const mr_image *to)
 {
     const mr__jpeg_coefficients *f = &j->frame;
-    mr__jpeg_frame frame = {
-        .width = f->width, .height = f->height, .parts = f->components, .rgb = f->color == MR__JPEG_RGB};
+    mr__jpeg_frame frame = {.width = f->width,
+                            .height = f->height,
+                            .parts = f->components,
+                            .rgb = f->color == MR__JPEG_RGB,
+                            .luma_only = to->channels == 1};
     for (uint32_t i = 0; i < f->components; i++) {
         frame.h[i] = f->plane[i].h;
         frame.v[i] = f->plane[i].v;

@@ -8,12 +8,14 @@
 #include "codec/jpeg/direct.h"
 
 #include "base/size.h"
+#include "codec/jpeg/index.h"
 
 enum { GROUP = MR__JPEG_STRIP }; /* MCUs */
 
 typedef struct reading {
     mr__direct_job *job;
     mr__jpeg_reader reader;
+    mr__jpeg_guide guide; /* where reading begins */
     uint32_t unit_count;
     uint32_t left;     /* MCUs to the next restart */
     uint32_t interval; /* number of the one at hand */
@@ -195,16 +197,17 @@ static int read_bands(reading *r, mr__jpeg_walk *walk)
 {
     const mr_rect *need = &r->job->mcus;
     int result = 0;
-    for (uint32_t y = 0; result == 0 && y < need->y; y++)
-        result = skip_mcus(r, r->reader.scan->mcus_w);
-    for (uint32_t y = 0; result == 0 && y < need->height; y++)
-        result = read_band(r, need->y + y);
+    for (uint32_t y = r->guide.row; result == 0 && y < need->y + need->height; y++) {
+        result = mr__jpeg_guide_pass(&r->guide, &r->reader, y);
+        if (result == 0)
+            result = y < need->y ? skip_mcus(r, r->reader.scan->mcus_w) : read_band(r, y);
+    }
     return result == 0 ? finish(r, walk) : result;
 }
 
 int mr__direct_one_scan(mr__direct_job *j, mr__jpeg_walk *walk)
 {
-    reading r = {.job = j, .left = walk->scan.restart};
+    reading r = {.job = j};
     bool dc_only = true;
     for (uint32_t i = 0; i < j->rows.parts; i++)
         dc_only &= j->rows.layout.part[i].size == 1;
@@ -212,12 +215,15 @@ int mr__direct_one_scan(mr__direct_job *j, mr__jpeg_walk *walk)
     int result = mr__jpeg_coefficients_reserve(j->call, &j->direct->work);
     if (result == 0)
         result = place_strips(&r);
-    if (result == 0)
-        result =
-            mr__jpeg_reader_init(&r.reader, walk, j->direct->work.data.bytes, (void *)j->direct->work.tables.bytes);
+    if (result != 0)
+        return result;
+    mr__jpeg_reader_prepare(&r.reader, walk, j->direct->work.data.bytes, (void *)j->direct->work.tables.bytes);
     make_lanes(&r);
+    result = mr__jpeg_guide_begin(&r.guide, &r.reader, j->request, walk->at, j->mcus.y, j->mcus.y + j->mcus.height);
+    r.left = r.guide.left;
+    r.interval = r.guide.interval;
     if (result == 0)
-        result = read_bands(&r, walk);
+        result = mr__jpeg_guide_fail(&r.guide, j->call, read_bands(&r, walk));
     if (result != 0)
         clear_strips(&r);
     return result;

@@ -6,9 +6,9 @@
  * Copies what follows from->from up to a marker, without the zero bytes that stand behind each ff. Bytes ff before a
  * marker are fill: the marker begins at the first of them.
  */
-static int take_interval(mr__jpeg_reader *r, size_t from)
+int mr__jpeg_reader_take(mr__jpeg_reader *r, size_t from)
 {
-    const uint8_t *p = r->call->bytes + from, *end = r->call->bytes + r->call->nbytes;
+    const uint8_t *p = r->call->bytes + from, *end = r->call->bytes + (r->until != 0 ? r->until : r->call->nbytes);
     uint8_t *to = r->data;
     for (;;) {
         const uint8_t *ff = memchr(p, 0xff, (size_t)(end - p));
@@ -139,7 +139,7 @@ int mr__jpeg_reader_restart(mr__jpeg_reader *r, uint32_t number)
         mr__call_warn(r->call, "JPEG: %zu bytes too many before restart marker ff%02x at byte %zu", left, expected, at);
     while (r->call->bytes[at] == 0xff)
         at++;
-    return take_interval(r, at + 1);
+    return mr__jpeg_reader_take(r, at + 1);
 }
 
 static int read_restart(void *user, uint32_t number)
@@ -149,7 +149,7 @@ static int read_restart(void *user, uint32_t number)
 
 static const mr__jpeg_visitor reading = {read_mcus, read_restart};
 
-int mr__jpeg_reader_init(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4])
+void mr__jpeg_reader_prepare(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4])
 {
     const mr__jpeg_scan *s = &walk->scan;
     bool progressive = walk->frame->progressive;
@@ -165,18 +165,23 @@ int mr__jpeg_reader_init(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *data,
         if (s->last != 0)
             mr__huffman_reader_init(&tables[1][s->ac[i]], &walk->huffman[1][s->ac[i]], !progressive);
     }
-    return take_interval(r, walk->at);
+}
+
+int mr__jpeg_reader_init(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4])
+{
+    mr__jpeg_reader_prepare(r, walk, data, tables);
+    return mr__jpeg_reader_take(r, walk->at);
 }
 
 int mr__jpeg_scan_read(mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4])
 {
     mr__jpeg_scans kernels;
     mr__jpeg_reader r;
+    uint32_t codes[1 << MR__BAND_BITS];
     size_t left = 0;
     int result = mr__jpeg_reader_init(&r, walk, data, tables);
     mr__jpeg_scans_init(&kernels, walk->call->cpu);
-    r.find = kernels.find;
-    r.read = walk->frame->progressive ? mr__jpeg_read_progressive(&walk->scan) : kernels.read;
+    r.read = walk->frame->progressive ? mr__jpeg_read_progressive(&r, codes) : kernels.read;
     if (result == 0)
         result = mr__jpeg_scan_each(&walk->scan, &reading, &r);
     if (result == 0)

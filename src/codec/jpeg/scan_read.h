@@ -20,6 +20,8 @@ typedef enum mr__jpeg_fault {
 
 typedef struct mr__jpeg_reader mr__jpeg_reader;
 
+enum { MR__BAND_BITS = 10 }; /* of a lookup of progressive codes */
+
 /*
  * Reads MCUs that lie side by side into `units`, which move along. False leaves the reason in reader->fault and the
  * bits about where it is.
@@ -49,10 +51,11 @@ struct mr__jpeg_reader {
     const mr__jpeg_coefficients *frame;
     const mr__huffman_reader *dc[MR__JPEG_PLANE_MAX], *ac[MR__JPEG_PLANE_MAX]; /* by the scan's components */
     mr__jpeg_read_mcus *read;
-    mr__jpeg_find *find;
-    uint8_t *data;      /* the interval at hand without its stuffing, then MR__BITS_SLACK zeros */
-    size_t data_nbytes; /* without the zeros */
-    size_t from, end;   /* where it is in the file; at `end` a marker, or the end of the file */
+    const uint32_t *codes; /* of AC scans (progressive): see bands.h */
+    uint8_t *data;         /* the interval at hand without its stuffing, then MR__BITS_SLACK zeros */
+    size_t data_nbytes;    /* without the zeros */
+    size_t from, end;      /* where it is in the file; at `end` a marker, or the end of the file */
+    size_t until;          /* nothing behind this byte of the file is looked at; 0: all is */
     mr__bits bits;
     int32_t before[MR__JPEG_PLANE_MAX]; /* DC of the last block, by the scan's components */
     uint32_t end_run;                   /* blocks whose band has ended already (progressive) */
@@ -68,6 +71,11 @@ struct mr__jpeg_reader {
  * is left of the file and MR__BITS_SLACK more; `tables` are kept between scans and images.
  */
 int mr__jpeg_reader_init(mr__jpeg_reader *reader, mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4]);
+
+/* The same in two steps: the tables, which cannot fail; and an interval, from byte `from` of the file on. */
+void mr__jpeg_reader_prepare(mr__jpeg_reader *reader, mr__jpeg_walk *walk, uint8_t *data,
+                             mr__huffman_reader tables[2][4]);
+int mr__jpeg_reader_take(mr__jpeg_reader *reader, size_t from);
 
 /* Memory for data and tables, as above. */
 int mr__jpeg_coefficients_reserve(mr__call *call, mr__jpeg_coefficients_work *work);
@@ -97,8 +105,11 @@ static inline bool mr__jpeg_reader_is_over(const mr__jpeg_reader *r, const mr__b
     return b->next > r->data + r->data_nbytes + 8;
 }
 
-/* How the scan's kind of data is read; scan_kernels.h has the same for a sequential one. */
-mr__jpeg_read_mcus *mr__jpeg_read_progressive(const mr__jpeg_scan *scan);
+/*
+ * How the scan's kind of data is read; scan_kernels.h has the same for a sequential one. `codes` are filled for it and
+ * stay the caller's.
+ */
+mr__jpeg_read_mcus *mr__jpeg_read_progressive(mr__jpeg_reader *reader, uint32_t codes[1 << MR__BAND_BITS]);
 
 /*
  * Reads the scan at which the walk stands, into its frame's blocks, and moves the walk behind it. `data` has room for
