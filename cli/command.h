@@ -26,6 +26,8 @@ typedef struct settings {
     bool tiles;
     const char *preset;
     const char *jpeg; /* who decodes it */
+    const char *index; /* name of a file with a row index */
+    const char *out;
     uint32_t threads;
     uint32_t repeat;
     uint32_t count;
@@ -89,8 +91,8 @@ typedef struct command {
     int (*run)(const settings *s, char **operands, size_t count);
 } command;
 
-extern const command command_info, command_convert, command_hash, command_verify, command_decode, command_generate,
-    command_help;
+extern const command command_info, command_convert, command_hash, command_verify, command_decode, command_index,
+    command_generate, command_help;
 
 /* All of them, up to NULL, in the order in which help lists them. */
 extern const command *const commands[];

@@ -2,6 +2,7 @@
 #include "image.h"
 #include "text.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +16,24 @@ static mr_jpeg_choice jpeg_of(const settings *s)
     return strcmp(s->jpeg, "own") == 0 ? MR_JPEG_OWN : MR_JPEG_LIBJPEG;
 }
 
+/* The file that --index names; what is too long is left to the decoder's judgement. */
+static bool read_index(opened *o, const char *name)
+{
+    int number = input_open(&o->in, name);
+    if (number == 0)
+        number = input_fill(&o->in, sizeof o->index);
+    if (number == 0 && o->in.nbytes == 0)
+        number = ENODATA;
+    if (number == 0) {
+        o->index_nbytes = o->in.nbytes < sizeof o->index ? o->in.nbytes : sizeof o->index;
+        memcpy(o->index, o->in.bytes, o->index_nbytes);
+    }
+    input_close(&o->in);
+    if (number != 0)
+        complain(name, "%s", number == ENODATA ? "no row index: 0 bytes" : strerror(number));
+    return number == 0;
+}
+
 bool opened_init(opened *o, const settings *s, const mr_hooks *hooks)
 {
     const mr_limits none = {sizeof none, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
@@ -25,7 +44,10 @@ bool opened_init(opened *o, const settings *s, const mr_hooks *hooks)
     int result = mr_decoder_new(&options, &o->decoder);
     if (result != 0)
         complain(NULL, "%s", mr_error_text(result));
-    return result == 0;
+    if (result != 0 || s->index == NULL || read_index(o, s->index))
+        return result == 0;
+    opened_fini(o);
+    return false;
 }
 
 void opened_fini(opened *o)
@@ -123,7 +145,16 @@ int opened_tile(opened *o, uint32_t number, mr_tile *tile)
 
 int opened_decode(opened *o, const settings *s, mr_image *image)
 {
-    int result = mr_decoder_decode(o->decoder, o->in.bytes, o->in.nbytes, &s->hints, image);
+    mr_decode_hints hints = s->hints;
+    hints.index = o->index_nbytes != 0 ? o->index : NULL;
+    hints.index_nbytes = o->index_nbytes;
+    int result = mr_decoder_decode(o->decoder, o->in.bytes, o->in.nbytes, &hints, image);
+    return result != 0 ? fail_decoder(o, result) : 0;
+}
+
+int opened_index(opened *o, const void **index, size_t *nbytes)
+{
+    int result = mr_decoder_index(o->decoder, o->in.bytes, o->in.nbytes, index, nbytes);
     return result != 0 ? fail_decoder(o, result) : 0;
 }
 

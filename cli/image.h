@@ -10,12 +10,14 @@
 typedef struct opened {
     mr_decoder *decoder;
     input in;
+    uint8_t index[512 + 1]; /* a row index that was given: one byte more than there can be */
+    size_t index_nbytes;
     uint64_t limit;  /* on the bytes of a file; UINT64_MAX: none */
     int code;        /* MR_E..., of the last failure */
     char error[320]; /* its sentence */
 } opened;
 
-/* False, with a complaint, when there is no memory. `hooks` may be NULL. */
+/* False, with a complaint, when there is no memory or no row index where one was named. `hooks` may be NULL. */
 bool opened_init(opened *o, const settings *s, const mr_hooks *hooks);
 void opened_fini(opened *o);
 
@@ -28,6 +30,7 @@ int opened_info(opened *o, mr_info *info);
 int opened_verify(opened *o);
 int opened_tile(opened *o, uint32_t number, mr_tile *tile);
 int opened_decode(opened *o, const settings *s, mr_image *image);
+int opened_index(opened *o, const void **index, size_t *nbytes);
 
 /* What went wrong, in words of the command: the library names its own fields, who typed a line knows its options. */
 void explain(int code, const char *detail, char *text, size_t nbytes);

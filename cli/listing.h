@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What info and hash do: a line, or with --json an object, for each file; a bad one is told of, and the rest goes on.
+/* What info, hash and index do: a line, or with --json an object, for each file; a bad one is told of, and the rest
+ * goes on.
  */
 #ifndef CLI_LISTING_H
 #define CLI_LISTING_H
@@ -12,9 +13,10 @@ typedef struct finding {
     mr_info info;
     uint64_t nbytes;
     uint64_t hash;
-    mr_tile *tiles;   /* info.tiles of them, on the heap; NULL: not asked for */
-    uint32_t damaged; /* of these: the file is bad, but there is something to tell */
-    bool truncated;   /* likewise */
+    uint32_t rows, step; /* of an index */
+    mr_tile *tiles;      /* info.tiles of them, on the heap; NULL: not asked for */
+    uint32_t damaged;    /* of these: the file is bad, but there is something to tell */
+    bool truncated;      /* likewise */
 } finding;
 
 typedef struct listing {

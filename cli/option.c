@@ -61,6 +61,14 @@ const option options_hints[] = {
      .offset = offsetof(settings, hints.accept_damaged),
      .help = "Take what can be decoded of a damaged or truncated image instead of an error"},
     OPTION_JPEG,
+    {.name = "index",
+     .letter = 0,
+     .kind = OPTION_TEXT,
+     .offset = offsetof(settings, index),
+     .argument = "FILE",
+     .help =
+         "A JPEG's row index (millrace index): --region then begins in the middle of the JPEG. One of another file, "
+         "or of one that has changed since, is an error"},
     {.name = "no-limits",
      .letter = 0,
      .kind = OPTION_FLAG,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #define ROUNDS_MAX 99
+#define KINDS      9
 
 /* One stored image, with the shape of its whole decode. */
 typedef struct item {
@@ -15,6 +16,9 @@ typedef struct item {
     size_t nbytes;
     mr_form form;
     mr_image shape;
+    unsigned kind; /* of those that a race tells apart, below KINDS */
+    void *index;   /* a JPEG's row index; NULL: none */
+    size_t index_nbytes;
     bool left_out;
 } item;
 
@@ -27,6 +31,9 @@ typedef struct item_set {
 /* Reads every image of a file or folder, in the order of names. Exits when there is no memory. */
 void set_add(item_set *set, mr_decoder *decoder, const char *path);
 void set_free(item_set *set);
+
+/* A decoder under a MILLRACE_CPU of its own; empty: as the environment says. */
+mr_decoder *decoder_under(const char *mask, mr_jpeg_choice jpeg);
 
 /* The memory, or the end of the program when it is NULL. */
 void *need(void *memory);

@@ -15,6 +15,25 @@ void *need(void *memory)
     return memory;
 }
 
+/* A decoder is made under a mask and keeps to it; the environment is afterwards as it was. */
+mr_decoder *decoder_under(const char *mask, mr_jpeg_choice jpeg)
+{
+    const mr_decoder_options options = {.struct_size = sizeof options, .jpeg = jpeg};
+    const char *before = getenv("MILLRACE_CPU");
+    char *kept = before != NULL ? need(strdup(before)) : NULL;
+    mr_decoder *decoder = NULL;
+    if (mask[0] != '\0')
+        setenv("MILLRACE_CPU", mask, 1);
+    if (mr_decoder_new(&options, &decoder) != 0)
+        need(NULL);
+    if (kept != NULL)
+        setenv("MILLRACE_CPU", kept, 1);
+    else
+        unsetenv("MILLRACE_CPU");
+    free(kept);
+    return decoder;
+}
+
 /* All bytes of a file, or NULL. */
 static uint8_t *read_file(const char *path, size_t *nbytes)
 {
@@ -74,6 +93,7 @@ void set_free(item_set *set)
     for (size_t i = 0; i < set->count; i++) {
         free(set->items[i].path);
         free(set->items[i].bytes);
+        free(set->items[i].index);
     }
     free(set->items);
 }

@@ -51,29 +51,11 @@ static bool copy_pixels(const racer *r, const slot *from, mr_rect part, const mr
     return mr_image_crop(&from->shape, part, &view) == 0 && mr_image_copy(&view, to) == 0;
 }
 
-/* A decoder is made under a mask and keeps to it; the environment is afterwards as it was. */
-static mr_decoder *decoder_under(const char *mask)
-{
-    const char *before = getenv("MILLRACE_CPU");
-    char *kept = before != NULL ? need(strdup(before)) : NULL;
-    mr_decoder *decoder = NULL;
-    if (mask[0] != '\0')
-        setenv("MILLRACE_CPU", mask, 1);
-    if (mr_decoder_new(NULL, &decoder) != 0)
-        need(NULL);
-    if (kept != NULL)
-        setenv("MILLRACE_CPU", kept, 1);
-    else
-        unsetenv("MILLRACE_CPU");
-    free(kept);
-    return decoder;
-}
-
 static racer *add_ours(contest *c, const char *name, const char *mask, size_t of)
 {
     racer *r = add_racer(c, name, mask, of);
     r->decode = decode_ours;
-    r->decoder = decoder_under(mask);
+    r->decoder = decoder_under(mask, MR_JPEG_EITHER);
     r->runs[REGIONS] = c->is_jpeg;
     return r;
 }

@@ -52,7 +52,7 @@ int main(int argc, char **argv)
     options o = {.rounds = 5, .images = SIZE_MAX, .seed = 1};
     item_set set = {.count = 0};
     mr_decoder *decoder = NULL;
-    bench_race races[sizeof forms / sizeof *forms];
+    form_race *races = need(calloc(sizeof forms / sizeof *forms, sizeof *races));
     size_t count = 0, different = 0;
     int first = parse(&o, argc, argv);
     if (first == argc) {
@@ -63,20 +63,21 @@ int main(int argc, char **argv)
         return 2;
     for (int i = first; i < argc; i++)
         set_add(&set, decoder, argv[i]);
+    mr_decoder_free(decoder);
     if (set.unreadable != 0)
         fprintf(stderr, "decode: %zu files are no image, or not readable\n", set.unreadable);
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        bool ran = race_run(&races[count], &set, decoder, forms[i], &o);
-        different += races[count].different;
+        bool ran = form_race_run(&races[count], &set, forms[i], &o);
+        different += races[count].race.different;
         if (ran)
             count++;
         else
-            race_free(&races[count]);
+            race_free(&races[count].race);
     }
     (o.json ? report_json : report_text)(stdout, races, count, &o);
     for (size_t i = 0; i < count; i++)
-        race_free(&races[i]);
-    mr_decoder_free(decoder);
+        race_free(&races[i].race);
+    free(races);
     set_free(&set);
     if (count == 0)
         fprintf(stderr, "decode: no images to decode\n");

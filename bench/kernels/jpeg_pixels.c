@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The JPEG back end. Transforms take 2048 bytes, 16 blocks, a call; they are copied first, as the kernel may write to
- * them, and the time has that in it. Row kernels leave the last bytes of each input as the slack that they may read.
+ * them, and the time has that in it. Row kernels leave
+ * the last bytes of each input as the slack that they may read.
  */
 #include "kernel/jpeg_pixels.h"
 #include "kernels.h"
@@ -46,14 +47,65 @@ static void call_idct8_short(kernel_function *function, uint8_t *const out[], co
     transform(function, out, in, nbytes, UINT64_C(0x0f0f0f0f), 8);
 }
 
+/* Strips of which only the places up to `last` are taken. */
+static void transform_strip(kernel_function *function, uint8_t *const out[], const uint8_t *const in[], size_t nbytes,
+                            uint32_t last, size_t size)
+{
+    _Alignas(64) int16_t coef[STRIP / 2] = {0};
+    uint16_t quant[64];
+    for (size_t k = 0; k < 64; k++)
+        quant[k] = (uint16_t)(1 + k % 5);
+    for (size_t at = 0; at < nbytes; at += STRIP) {
+        memcpy(coef, in[0] + at, (last + 1) * sizeof(int16_t[MR__JPEG_STRIP]));
+        ((mr__jpeg_idct_strip *)function)(coef, quant, last, GROUPS, out[0] + at, (ptrdiff_t)(16 * size));
+    }
+}
+
+#define STRIPS(name, last, size)                                                                                       \
+    static void call_##name(kernel_function *function, uint8_t *const out[], const uint8_t *const in[], size_t nbytes) \
+    {                                                                                                                  \
+        transform_strip(function, out, in, nbytes, last, size);                                                        \
+    }
+
+STRIPS(strip8, 63, 8)
+STRIPS(strip8_short, 12, 8)
+STRIPS(strip4, 63, 4)
+STRIPS(strip2, 63, 2)
+STRIPS(strip1, 63, 1)
+
+/* 16 blocks to a strip, which is cleared first as a transform would have done it. */
+static void call_lay(kernel_function *function, uint8_t *const out[], const uint8_t *const in[], size_t nbytes)
+{
+    _Alignas(64) int16_t coef[STRIP / 2], blocks[STRIP / 2];
+    for (size_t at = 0; at < nbytes; at += STRIP) {
+        memcpy(blocks, in[0] + at, STRIP);
+        memset(coef, 0, STRIP);
+        uint32_t last = ((mr__jpeg_lay *)function)(blocks, MR__JPEG_STRIP, coef);
+        memcpy(out[0] + at, coef, STRIP);
+        out[0][at] ^= (uint8_t)last;
+    }
+}
+
+static void shrink(uint8_t *bytes, size_t nbytes, unsigned shifts)
+{
+    for (size_t i = 0; i + 1 < nbytes; i += 2) {
+        int16_t x = (int16_t)((bytes[i] - 128) * (1 << bytes[i + 1] % shifts));
+        memcpy(bytes + i, &x, sizeof x);
+    }
+}
+
 /* Coefficients as images have them, by their 16 bits; what is beyond that goes another way. */
 static void tame(uint8_t *bytes, size_t input, size_t nbytes)
 {
     (void)input;
-    for (size_t i = 0; i + 1 < nbytes; i += 2) {
-        int16_t x = (int16_t)((bytes[i] - 128) * (1 << bytes[i + 1] % 6));
-        memcpy(bytes + i, &x, sizeof x);
-    }
+    shrink(bytes, nbytes, 6);
+}
+
+/* Likewise before they are multiplied. */
+static void tame_quantised(uint8_t *bytes, size_t input, size_t nbytes)
+{
+    (void)input;
+    shrink(bytes, nbytes, 3);
 }
 
 /* Samples of a row whose every input and output, `scale` times as long, fit with the slack behind. */
@@ -132,6 +184,13 @@ static size_t list(mr__cpu_flags cpu, kernel k[KERNEL_LIST_MAX])
     k[n++] = entry("idct4_wild", (kernel_function *)t.idct[1], call_idct4, NULL, STRIP, 1);
     k[n++] = entry("idct2", (kernel_function *)t.idct[2], call_idct2, NULL, STRIP, 1);
     k[n++] = entry("idct1", (kernel_function *)t.idct[3], call_idct1, NULL, STRIP, 1);
+    k[n++] = entry("strip8", (kernel_function *)t.strip[0], call_strip8, tame_quantised, STRIP, 1);
+    k[n++] = entry("strip8_short", (kernel_function *)t.strip[0], call_strip8_short, tame_quantised, STRIP, 1);
+    k[n++] = entry("strip8_wild", (kernel_function *)t.strip[0], call_strip8, NULL, STRIP, 1);
+    k[n++] = entry("strip4", (kernel_function *)t.strip[1], call_strip4, tame_quantised, STRIP, 1);
+    k[n++] = entry("strip2", (kernel_function *)t.strip[2], call_strip2, tame_quantised, STRIP, 1);
+    k[n++] = entry("strip1", (kernel_function *)t.strip[3], call_strip1, tame_quantised, STRIP, 1);
+    k[n++] = entry("lay", (kernel_function *)t.lay, call_lay, NULL, STRIP, 1);
     k[n++] = entry("sum", (kernel_function *)t.sum, call_sum, NULL, 1, 2);
     k[n++] = entry("widen", (kernel_function *)t.widen, call_widen, make_sums, 1, 2);
     k[n++] = entry("ycc", (kernel_function *)t.ycc, call_color, NULL, 1, 3);

@@ -28,8 +28,13 @@ fuzz_setting fuzz_setting_small(void)
 
 mr_decoder *fuzz_decoder_new(const fuzz_setting *setting, fuzz_heap *heap)
 {
+    return fuzz_decoder_new_jpeg(setting, heap, MR_JPEG_EITHER);
+}
+
+mr_decoder *fuzz_decoder_new_jpeg(const fuzz_setting *setting, fuzz_heap *heap, mr_jpeg_choice choice)
+{
     mr_hooks hooks = fuzz_heap_hooks(heap);
-    mr_decoder_options options = {.struct_size = sizeof options, .hooks = &hooks, .limits = &setting->limits};
+    mr_decoder_options options = {.struct_size = sizeof options, .hooks = &hooks, .limits = &setting->limits, .jpeg = choice};
     mr_decoder *decoder = NULL;
     int result = mr_decoder_new(&options, &decoder);
     FUZZ_REQUIRE((result == 0) == (decoder != NULL), "mr_decoder_new: %s", mr_error_name(result));

@@ -48,8 +48,14 @@ fuzz_setting fuzz_setting_small(void);
 void fuzz_check_decode(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_info(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
+/* Our own JPEG decoder beside libjpeg-turbo. */
+void fuzz_check_jpeg_own(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+
 /* A JPEG's coefficients, read and written. */
 void fuzz_check_coefficients(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+
+/* A JPEG's row index, made, used and forged. */
+void fuzz_check_index(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
 /* An image is made of the bytes, encoded, and decoded again. */
 void fuzz_check_roundtrip(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
@@ -59,9 +65,11 @@ void fuzz_check_recode(const fuzz_setting *setting, mr_form form, const uint8_t 
 
 /* The same calls with one allocation failing, or all from one on. */
 void fuzz_check_decode_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+void fuzz_check_jpeg_own_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_info_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_recode_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_coefficients_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+void fuzz_check_index_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_roundtrip_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
 /* Says what does not hold, and aborts. */
@@ -103,6 +111,7 @@ bool fuzz_picture_init(fuzz_picture *picture, const uint8_t *bytes, size_t nbyte
 void fuzz_picture_fini(fuzz_picture *picture);
 
 mr_decoder *fuzz_decoder_new(const fuzz_setting *setting, fuzz_heap *heap);
+mr_decoder *fuzz_decoder_new_jpeg(const fuzz_setting *setting, fuzz_heap *heap, mr_jpeg_choice choice);
 mr_encoder *fuzz_encoder_new(const fuzz_setting *setting, fuzz_heap *heap);
 
 /* One call and all it said. An out-parameter that was touched on failure, or a detail that is there on success or

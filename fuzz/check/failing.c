@@ -31,6 +31,11 @@ static void *open_decoder(const scene *s, fuzz_heap *heap)
     return fuzz_decoder_new(s->setting, heap);
 }
 
+static void *open_own(const scene *s, fuzz_heap *heap)
+{
+    return fuzz_decoder_new_jpeg(s->setting, heap, MR_JPEG_OWN);
+}
+
 static void close_decoder(void *handle)
 {
     mr_decoder_free(handle);
@@ -208,14 +213,13 @@ static void check_scene(const scene *s, fuzz_draw draw)
     }
 }
 
-void fuzz_check_decode_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes)
+static void check_decode(const fuzz_setting *setting, const uint8_t *bytes, size_t nbytes,
+                         void *(*open)(const scene *scene, fuzz_heap *heap))
 {
-    if (form != MR_FORM_NONE && mr_form_probe(bytes, nbytes) != form)
-        return;
     fuzz_draw draw = fuzz_draw_init(setting, bytes, nbytes);
     scene s = {.setting = setting, .bytes = bytes, .nbytes = nbytes, .hints = fuzz_draw_hints(&draw)};
     s.act = act_decode;
-    s.open = open_decoder;
+    s.open = open;
     s.close = close_decoder;
     fuzz_heap heap = {.fill = 0};
     mr_decoder *decoder = fuzz_decoder_new(setting, &heap);
@@ -224,6 +228,19 @@ void fuzz_check_decode_failing(const fuzz_setting *setting, mr_form form, const 
         s.hints.region = fuzz_draw_region(&draw, shape.image.width, shape.image.height);
     mr_decoder_free(decoder);
     check_scene(&s, draw);
+}
+
+void fuzz_check_decode_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes)
+{
+    if (form == MR_FORM_NONE || mr_form_probe(bytes, nbytes) == form)
+        check_decode(setting, bytes, nbytes, open_decoder);
+}
+
+void fuzz_check_jpeg_own_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes)
+{
+    (void)form;
+    if (mr_form_probe(bytes, nbytes) == MR_FORM_JPEG)
+        check_decode(setting, bytes, nbytes, open_own);
 }
 
 void fuzz_check_info_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes)

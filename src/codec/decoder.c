@@ -191,9 +191,23 @@ static int run_stages(mr_decoder *d, mr__call *call, const job *j, const mr_imag
     return 0;
 }
 
+/* Forms without an index take none: whoever gives one has mixed up two images. */
+static int refuse_index(mr__call *call, const job *j)
+{
+    if (j->plan.request.index_nbytes == 0 || j->codec->index != NULL)
+        return 0;
+    if (!j->h.accept_damaged)
+        return mr__call_fail(call, MR_ECORRUPT, "a row index was given with this %s: only JPEGs have one", call->name);
+    mr__call_warn(call, "a row index was given with this %s: it is not used", call->name);
+    return 0;
+}
+
 /* The last word before memory is taken: can these bytes be that image? */
 static int check_held(mr__call *call, const job *j)
 {
+    int result = refuse_index(call, j);
+    if (result != 0)
+        return result;
     return j->codec->holds != NULL && !j->h.accept_damaged ? j->codec->holds(call, &j->info) : 0;
 }
 

@@ -7,54 +7,50 @@
 
 #include "kernel/jpeg_pixels_passes_avx2.h"
 
-/* Which frequencies of a column (or row) need to be looked at: 8, 4, 1, or none. */
-static int reach_of(uint64_t bands, size_t column)
+/*
+ * Zero in `coef` what is not there and yet is read: columns are read as far as 1, 4 or 8 frequencies. Of whole strips
+ * that begin at `coef`.
+ */
+AVX2 static void clear_empty(int16_t *coef, size_t pitch, uint64_t bands, size_t groups)
 {
-    uint64_t c = bands >> column & UINT64_C(0x0101010101010101);
-    return c >> 32 != 0 ? 8 : c >> 8 != 0 ? 4 : c != 0;
+    uint64_t column = UINT64_C(0x0101010101010101), read = 0;
+    for (size_t u = 0; u < 8; u++) {
+        uint64_t there = bands >> u & column;
+        read |= (there >> 32 != 0 ? column : there >> 8 != 0 ? (uint32_t)column : there != 0) << u;
+    }
+    for (uint64_t left = read & ~bands; left != 0; left &= left - 1)
+        for (size_t g = 0; g < groups; g += 2)
+            store(coef + (size_t)__builtin_ctzll(left) * pitch + 8 * g, _mm256_setzero_si256());
 }
 
-/* Zero in `coef` what is not there, as far as the columns reach, of whole strips that begin at `coef`. */
-AVX2 static void clear_empty(int16_t *coef, size_t pitch, uint64_t bands, size_t groups, const int reach[8])
-{
-    for (size_t u = 0; u < 8; u++)
-        for (int v = 0; v < reach[u]; v++)
-            if ((bands >> (8 * (size_t)v + u) & 1) == 0)
-                for (size_t g = 0; g < groups; g += 2)
-                    store(coef + (8 * (size_t)v + u) * pitch + 8 * g, _mm256_setzero_si256());
-}
 /* Whether the first row has coefficients beyond 13 bits, for which the short cut wraps, in lanes of `live`. */
-INLINE bool is_wild(const strip *s, uint64_t bands, __m256i live)
+INLINE bool is_wild(const strip *s, __m256i live)
 {
-    __m256i most = _mm256_setzero_si256();
+    __m256i all = _mm256_setzero_si256();
     for (size_t u = 0; u < 8; u++)
-        if (bands >> u & 1)
-            most = _mm256_or_si256(most, _mm256_abs_epi16(band(s, 0, u)));
-    return !_mm256_testz_si256(_mm256_and_si256(most, live), _mm256_set1_epi16((int16_t)0xe000));
+        if (s->bands >> u & 1)
+            all = _mm256_or_si256(all, _mm256_abs_epi16(band(s, 0, u)));
+    return has_wild(_mm256_and_si256(all, live));
 }
 
 /* All groups, two at a time. */
 INLINE void each_strip(int size, int16_t *coef, size_t pitch, uint64_t bands, size_t groups, uint8_t *to,
                        ptrdiff_t stride, ptrdiff_t step)
 {
-    int reach[8];
     uint8_t unread[UNREAD_NBYTES];
-    for (size_t u = 0; u < 8; u++)
-        reach[u] = reach_of(bands, u);
-    clear_empty(coef, pitch, bands, groups, reach);
+    clear_empty(coef, pitch, bands, groups);
     for (size_t g = 0; g < groups; g += 2, to += 2 * step) {
-        bool two = groups - g >= 2;
-        strip s = {coef + 8 * g, pitch, NULL};
-        place at = place_of(to, stride, two, step, unread);
-        __m256i live = two ? _mm256_set1_epi8(-1) : _mm256_setr_epi64x(-1, -1, 0, 0);
+        bool both = groups - g >= 2;
+        strip s = {.coef = coef + 8 * g, .pitch = pitch, .bands = bands};
+        place at = place_of(to, stride, both, step, unread);
         if (size == 2)
-            strip2(&s, reach, at);
-        else if (is_wild(&s, bands, live))
-            (size == 8 ? mr__jpeg_idct8_c : mr__jpeg_idct4_c)(coef + 8 * g, pitch, bands, 1 + two, to, stride, step);
+            strip2(&s, at);
+        else if (is_wild(&s, both ? _mm256_set1_epi8(-1) : _mm256_setr_epi64x(-1, -1, 0, 0)))
+            (size == 8 ? mr__jpeg_idct8_c : mr__jpeg_idct4_c)(s.coef, pitch, bands, 1 + both, to, stride, step);
         else if (size == 8)
-            strip8(&s, reach, at);
+            strip8(&s, at);
         else
-            strip4(&s, reach, at);
+            strip4(&s, at);
     }
 }
 
@@ -75,18 +71,13 @@ AVX2 static void idct2_i16_avx2(int16_t *coef, size_t pitch, uint64_t bands, siz
     each_strip(2, coef, pitch, bands, groups, to, stride, step);
 }
 
-/* (x + 4) >> 3 without overflow, of which 10 bits count. */
 AVX2 static void idct1_i16_avx2(int16_t *coef, size_t pitch, uint64_t bands, size_t groups, uint8_t *to,
                                 ptrdiff_t stride, ptrdiff_t step)
 {
     (void)pitch;
     (void)stride;
-    for (size_t g = 0; g < groups; g++, to += step) {
-        __m128i x = (bands & 1) ? _mm_load_si128((const void *)(coef + 8 * g)) : _mm_setzero_si128();
-        x = _mm_srai_epi16(_mm_add_epi16(_mm_srai_epi16(x, 2), _mm_set1_epi16(1)), 1);
-        x = _mm_srai_epi16(_mm_slli_epi16(x, 6), 6);
-        _mm_storel_epi64((void *)to, _mm_xor_si128(_mm_packs_epi16(x, x), _mm_set1_epi8(-128)));
-    }
+    for (size_t g = 0; g < groups; g++, to += step)
+        store_1(to, (bands & 1) ? _mm_load_si128((const void *)(coef + 8 * g)) : _mm_setzero_si128());
 }
 
 void mr__jpeg_pixels_init_idct_avx2(mr__jpeg_pixels *table)

@@ -20,6 +20,10 @@
 #define AVX2   __attribute__((target("avx2")))
 #define INLINE static inline __attribute__((always_inline)) AVX2
 
+/* Places in zigzag order are constants only where loops over columns are none. */
+#define UNROLL_TEXT(text) _Pragma(#text)
+#define UNROLL(n)         UNROLL_TEXT(GCC unroll n)
+
 enum { LANES = 16 };
 
 INLINE __m256i load(const int16_t *from)
@@ -44,128 +48,123 @@ typedef struct four {
     __m256i v0, v1, v2, v3;
 } four;
 
-/* Two frequencies, interleaved; 16 blocks make two of them: lanes 0-3 and 8-11, and the others. */
-INLINE __m256i low_pair(__m256i a, __m256i b)
-{
-    return _mm256_unpacklo_epi16(a, b);
-}
+/* Sums of 16 lanes in 32 bits, or pairs of frequencies: lanes 0-3 and 8-11, and the others. */
+typedef struct wide {
+    __m256i lo, hi;
+} wide;
 
-INLINE __m256i high_pair(__m256i a, __m256i b)
+/* Two frequencies, interleaved. */
+INLINE wide pair_of(__m256i a, __m256i b)
 {
-    return _mm256_unpackhi_epi16(a, b);
+    return (wide){_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b)};
 }
 
 /* a * low + b * high of each pair. */
-INLINE __m256i product(__m256i pair, int low, int high)
+INLINE wide product(wide pair, int low, int high)
 {
-    return _mm256_madd_epi16(pair, _mm256_set1_epi32((int)((uint32_t)(uint16_t)low | (uint32_t)high << 16)));
+    __m256i factors = _mm256_set1_epi32((int)((uint32_t)(uint16_t)low | (uint32_t)high << 16));
+    return (wide){_mm256_madd_epi16(pair.lo, factors), _mm256_madd_epi16(pair.hi, factors)};
 }
 
-INLINE __m256i sum(__m256i a, __m256i b)
+INLINE wide sum(wide a, wide b)
 {
-    return _mm256_add_epi32(a, b);
+    return (wide){_mm256_add_epi32(a.lo, b.lo), _mm256_add_epi32(a.hi, b.hi)};
 }
 
-INLINE __m256i difference(__m256i a, __m256i b)
+INLINE wide difference(wide a, wide b)
 {
-    return _mm256_sub_epi32(a, b);
+    return (wide){_mm256_sub_epi32(a.lo, b.lo), _mm256_sub_epi32(a.hi, b.hi)};
+}
+
+INLINE wide shifted(wide x, int shift)
+{
+    return (wide){_mm256_srai_epi32(x.lo, shift), _mm256_srai_epi32(x.hi, shift)};
+}
+
+/* Saturated to 16 bits. */
+INLINE __m256i narrow(wide x, int shift)
+{
+    wide y = shifted(x, shift);
+    return _mm256_packs_epi32(y.lo, y.hi);
+}
+
+/* Half a unit of `shift` bits. */
+INLINE wide half_wide(int shift)
+{
+    __m256i half = _mm256_set1_epi32(1 << (shift - 1));
+    return (wide){half, half};
 }
 
 /*
  * Half a unit of `shift` bits comes into the sums for nothing: the base is paired with a number, and multiplied by
  * another, that give it.
  */
-INLINE __m256i half_low(int shift)
+INLINE wide with_half(__m256i x, int shift)
 {
-    return _mm256_set1_epi16((int16_t)(1 << (shift - 11)));
+    return pair_of(x, _mm256_set1_epi16((int16_t)(1 << (shift - 11))));
 }
 
 enum { HALF_HIGH = 1 << 10 };
 
-/* Half of a line of 8: the pairs are of frequencies (0 + 4, half), (0 - 4, half), (2, 6), (7, 1), (5, 3), sums of odd.
- */
-INLINE eight half8(__m256i base0, __m256i base1, __m256i p26, __m256i p71, __m256i p53, __m256i z, int shift)
-{
-    __m256i even0 = product(base0, 8192, HALF_HIGH), even1 = product(base1, 8192, HALF_HIGH);
-    __m256i turn2 = product(p26, 4433, -10704), turn3 = product(p26, 10703, 4433);
-    __m256i z3 = product(z, -6436, 9633), z4 = product(z, 9633, 6437);
-    __m256i odd0 = sum(product(p71, -4927, -7373), z3), odd3 = sum(product(p71, -7373, 4926), z4);
-    __m256i odd1 = sum(product(p53, -4176, -20995), z4), odd2 = sum(product(p53, -20995, 4177), z3);
-    __m256i e0 = sum(even0, turn3), e3 = difference(even0, turn3);
-    __m256i e1 = sum(even1, turn2), e2 = difference(even1, turn2);
-    return (eight){
-        _mm256_srai_epi32(sum(e0, odd3), shift),        _mm256_srai_epi32(sum(e1, odd2), shift),
-        _mm256_srai_epi32(sum(e2, odd1), shift),        _mm256_srai_epi32(sum(e3, odd0), shift),
-        _mm256_srai_epi32(difference(e3, odd0), shift), _mm256_srai_epi32(difference(e2, odd1), shift),
-        _mm256_srai_epi32(difference(e1, odd2), shift), _mm256_srai_epi32(difference(e0, odd3), shift),
-    };
-}
-
-INLINE eight pack8(eight lo, eight hi)
-{
-    return (eight){
-        _mm256_packs_epi32(lo.v0, hi.v0), _mm256_packs_epi32(lo.v1, hi.v1), _mm256_packs_epi32(lo.v2, hi.v2),
-        _mm256_packs_epi32(lo.v3, hi.v3), _mm256_packs_epi32(lo.v4, hi.v4), _mm256_packs_epi32(lo.v5, hi.v5),
-        _mm256_packs_epi32(lo.v6, hi.v6), _mm256_packs_epi32(lo.v7, hi.v7),
-    };
-}
-
+/* Statements stand in the order that needs fewest registers: as soon as its parts are there, a sample is made. */
 INLINE eight line8(eight in, int shift)
 {
-    __m256i half = half_low(shift);
-    __m256i s04 = _mm256_add_epi16(in.v0, in.v4), d04 = _mm256_sub_epi16(in.v0, in.v4);
-    __m256i s37 = _mm256_add_epi16(in.v3, in.v7), s15 = _mm256_add_epi16(in.v1, in.v5);
-    eight lo = half8(low_pair(s04, half), low_pair(d04, half), low_pair(in.v2, in.v6), low_pair(in.v7, in.v1),
-                     low_pair(in.v5, in.v3), low_pair(s37, s15), shift);
-    eight hi = half8(high_pair(s04, half), high_pair(d04, half), high_pair(in.v2, in.v6), high_pair(in.v7, in.v1),
-                     high_pair(in.v5, in.v3), high_pair(s37, s15), shift);
-    return pack8(lo, hi);
+    eight out;
+    wide z = pair_of(_mm256_add_epi16(in.v3, in.v7), _mm256_add_epi16(in.v1, in.v5));
+    wide even0 = product(with_half(_mm256_add_epi16(in.v0, in.v4), shift), 8192, HALF_HIGH);
+    wide even1 = product(with_half(_mm256_sub_epi16(in.v0, in.v4), shift), 8192, HALF_HIGH);
+    wide p26 = pair_of(in.v2, in.v6);
+    wide turn2 = product(p26, 4433, -10704), turn3 = product(p26, 10703, 4433);
+    wide e0 = sum(even0, turn3), e3 = difference(even0, turn3), e1 = sum(even1, turn2), e2 = difference(even1, turn2);
+    wide z3 = product(z, -6436, 9633), z4 = product(z, 9633, 6437);
+    wide p71 = pair_of(in.v7, in.v1);
+    wide odd0 = sum(product(p71, -4927, -7373), z3);
+    out.v3 = narrow(sum(e3, odd0), shift);
+    out.v4 = narrow(difference(e3, odd0), shift);
+    wide odd3 = sum(product(p71, -7373, 4926), z4);
+    out.v0 = narrow(sum(e0, odd3), shift);
+    out.v7 = narrow(difference(e0, odd3), shift);
+    wide p53 = pair_of(in.v5, in.v3);
+    wide odd1 = sum(product(p53, -4176, -20995), z4);
+    out.v2 = narrow(sum(e2, odd1), shift);
+    out.v5 = narrow(difference(e2, odd1), shift);
+    wide odd2 = sum(product(p53, -20995, 4177), z3);
+    out.v1 = narrow(sum(e1, odd2), shift);
+    out.v6 = narrow(difference(e1, odd2), shift);
+    return out;
 }
 
 /* The same where frequencies 4 to 7 are zero. */
-INLINE eight half8_short(__m256i p02, __m256i p13, int shift)
-{
-    __m256i half = _mm256_set1_epi32(1 << (shift - 1));
-    __m256i e0 = sum(product(p02, 8192, 10703), half), e3 = sum(product(p02, 8192, -10703), half);
-    __m256i e1 = sum(product(p02, 8192, 4433), half), e2 = sum(product(p02, 8192, -4433), half);
-    __m256i odd0 = product(p13, 2260, -6436), odd1 = product(p13, 6437, -11362);
-    __m256i odd2 = product(p13, 9633, -2259), odd3 = product(p13, 11363, 9633);
-    return (eight){
-        _mm256_srai_epi32(sum(e0, odd3), shift),        _mm256_srai_epi32(sum(e1, odd2), shift),
-        _mm256_srai_epi32(sum(e2, odd1), shift),        _mm256_srai_epi32(sum(e3, odd0), shift),
-        _mm256_srai_epi32(difference(e3, odd0), shift), _mm256_srai_epi32(difference(e2, odd1), shift),
-        _mm256_srai_epi32(difference(e1, odd2), shift), _mm256_srai_epi32(difference(e0, odd3), shift),
-    };
-}
-
 INLINE eight line8_short(four in, int shift)
 {
-    eight lo = half8_short(low_pair(in.v0, in.v2), low_pair(in.v1, in.v3), shift);
-    eight hi = half8_short(high_pair(in.v0, in.v2), high_pair(in.v1, in.v3), shift);
-    return pack8(lo, hi);
-}
-
-/* Half of a line of 4: of frequencies (0, half), (2, 6), (1, 3), (5, 7). */
-INLINE four half4(__m256i base, __m256i p26, __m256i p13, __m256i p57, int shift)
-{
-    __m256i even = product(base, 16384, HALF_HIGH), turn = product(p26, 15137, -6270);
-    __m256i odd0 = sum(product(p13, 8697, -17799), product(p57, 11893, -1730));
-    __m256i odd2 = sum(product(p13, 20995, 7373), product(p57, -4926, -4176));
-    __m256i e0 = sum(even, turn), e1 = difference(even, turn);
-    return (four){_mm256_srai_epi32(sum(e0, odd2), shift), _mm256_srai_epi32(sum(e1, odd0), shift),
-                  _mm256_srai_epi32(difference(e1, odd0), shift), _mm256_srai_epi32(difference(e0, odd2), shift)};
+    eight out;
+    wide half = half_wide(shift);
+    wide p02 = pair_of(in.v0, in.v2), p13 = pair_of(in.v1, in.v3);
+    wide e0 = sum(product(p02, 8192, 10703), half), odd3 = product(p13, 11363, 9633);
+    out.v0 = narrow(sum(e0, odd3), shift);
+    out.v7 = narrow(difference(e0, odd3), shift);
+    wide e1 = sum(product(p02, 8192, 4433), half), odd2 = product(p13, 9633, -2259);
+    out.v1 = narrow(sum(e1, odd2), shift);
+    out.v6 = narrow(difference(e1, odd2), shift);
+    wide e2 = sum(product(p02, 8192, -4433), half), odd1 = product(p13, 6437, -11362);
+    out.v2 = narrow(sum(e2, odd1), shift);
+    out.v5 = narrow(difference(e2, odd1), shift);
+    wide e3 = sum(product(p02, 8192, -10703), half), odd0 = product(p13, 2260, -6436);
+    out.v3 = narrow(sum(e3, odd0), shift);
+    out.v4 = narrow(difference(e3, odd0), shift);
+    return out;
 }
 
 /* Frequency 4 is not looked at. */
 INLINE four line4(eight in, int shift)
 {
-    __m256i half = half_low(shift);
-    four lo =
-        half4(low_pair(in.v0, half), low_pair(in.v2, in.v6), low_pair(in.v1, in.v3), low_pair(in.v5, in.v7), shift);
-    four hi =
-        half4(high_pair(in.v0, half), high_pair(in.v2, in.v6), high_pair(in.v1, in.v3), high_pair(in.v5, in.v7), shift);
-    return (four){_mm256_packs_epi32(lo.v0, hi.v0), _mm256_packs_epi32(lo.v1, hi.v1), _mm256_packs_epi32(lo.v2, hi.v2),
-                  _mm256_packs_epi32(lo.v3, hi.v3)};
+    wide even = product(with_half(in.v0, shift), 16384, HALF_HIGH), turn = product(pair_of(in.v2, in.v6), 15137, -6270);
+    wide e0 = sum(even, turn), e1 = difference(even, turn);
+    wide p13 = pair_of(in.v1, in.v3), p57 = pair_of(in.v5, in.v7);
+    wide odd0 = sum(product(p13, 8697, -17799), product(p57, 11893, -1730));
+    wide odd2 = sum(product(p13, 20995, 7373), product(p57, -4926, -4176));
+    return (four){narrow(sum(e0, odd2), shift), narrow(sum(e1, odd0), shift), narrow(difference(e1, odd0), shift),
+                  narrow(difference(e0, odd2), shift)};
 }
 
 /* Bytes of two samples, made unsigned, in pairs: those of a before those of b. */
@@ -185,9 +184,9 @@ typedef struct place {
 
 enum { UNREAD_NBYTES = 64 };
 
-INLINE place place_of(uint8_t *to, ptrdiff_t stride, bool two, ptrdiff_t step, uint8_t unread[UNREAD_NBYTES])
+INLINE place place_of(uint8_t *to, ptrdiff_t stride, bool both, ptrdiff_t step, uint8_t unread[UNREAD_NBYTES])
 {
-    return (place){to, two ? to + step : unread, stride, two ? stride : 0};
+    return (place){to, both ? to + step : unread, stride, both ? stride : 0};
 }
 
 /* Vectors a and b hold 16 bytes of the first group, then 16 of the second. */
@@ -222,23 +221,46 @@ INLINE place next_line(place to)
 }
 
 /*
- * 16 blocks: natural order, already multiplied, when there is no `quant`; else in zigzag order, as mr__jpeg_idct_strip
- * has it, to be cleared as it is read. Compilers know which when all of this is inlined.
+ * 16 blocks: in natural order, already multiplied, when there is no `quant`; `bands` then says which frequencies there
+ * are. Else in zigzag order up to `last`, as mr__jpeg_idct_strip has it, to be cleared as they are read. All of this is
+ * inlined, so that compilers know which.
  */
 typedef struct strip {
     int16_t *coef;
     size_t pitch;
+    uint64_t bands;
     const uint16_t *quant;
+    uint32_t last;
 } strip;
+
+/* Whether frequency (v, u), or any that comes after it in its column, may be there. */
+INLINE bool reaches(const strip *s, size_t v, size_t u)
+{
+    if (s->quant != NULL)
+        return s->last >= mr__jpeg_zigzag(v, u);
+    return (s->bands >> (8 * v + u) & UINT64_C(0x0101010101010101)) != 0;
+}
+
+/* Of a strip in zigzag order, not to be cleared. */
+INLINE __m256i peek(const strip *s, size_t v, size_t u)
+{
+    size_t k = mr__jpeg_zigzag(v, u);
+    return _mm256_mullo_epi16(load(s->coef + k * s->pitch), _mm256_set1_epi16((int16_t)s->quant[k]));
+}
 
 INLINE __m256i band(const strip *s, size_t v, size_t u)
 {
     if (s->quant == NULL)
         return load(s->coef + (8 * v + u) * s->pitch);
-    size_t k = mr__jpeg_zigzag(v, u);
-    __m256i x = _mm256_mullo_epi16(load(s->coef + k * s->pitch), _mm256_set1_epi16((int16_t)s->quant[k]));
-    store(s->coef + k * s->pitch, _mm256_setzero_si256());
+    __m256i x = peek(s, v, u);
+    store(s->coef + mr__jpeg_zigzag(v, u) * s->pitch, _mm256_setzero_si256());
     return x;
+}
+
+/* Whether any of a row is beyond 13 bits; `all` has the bits of their absolute values. */
+INLINE bool has_wild(__m256i all)
+{
+    return !_mm256_testz_si256(all, _mm256_set1_epi16((int16_t)0xe000));
 }
 
 /* The passes meet in a table: sample or row v, frequency u. */
@@ -269,14 +291,14 @@ INLINE four upper_four(const strip *s, size_t u)
 }
 
 /* One column of 16 blocks to eight samples each. */
-INLINE void column8(const strip *s, size_t u, int reach, int16_t *table)
+INLINE void column8(const strip *s, size_t u, int16_t *table)
 {
-    if (reach == 8) {
+    if (reaches(s, 4, u)) {
         four x = upper_four(s, u), y = {band(s, 4, u), band(s, 5, u), band(s, 6, u), band(s, 7, u)};
         put_column(table, u, line8((eight){x.v0, x.v1, x.v2, x.v3, y.v0, y.v1, y.v2, y.v3}, 11));
-    } else if (reach == 4)
+    } else if (reaches(s, 1, u))
         put_column(table, u, line8_short(upper_four(s, u), 11));
-    else if (reach == 1)
+    else if (reaches(s, 0, u))
         put_column(table, u, all_of(_mm256_slli_epi16(band(s, 0, u), 2)));
     else
         put_column(table, u, all_of(_mm256_setzero_si256()));
@@ -307,18 +329,29 @@ INLINE eight line8_flat(__m256i x)
     return all_of(_mm256_srai_epi16(y, 1));
 }
 
-INLINE void strip8(const strip *s, const int reach[8], place to)
+/* How many columns need to be looked at: 8, 4, or 1. */
+INLINE size_t columns_of(const strip *s)
+{
+    bool right = false, left = false;
+    for (size_t u = 4; u < 8; u++)
+        right |= reaches(s, 0, u);
+    for (size_t u = 1; u < 4; u++)
+        left |= reaches(s, 0, u);
+    return right ? 8 : left ? 4 : 1;
+}
+
+INLINE void strip8(const strip *s, place to)
 {
     _Alignas(64) int16_t table[64 * LANES];
-    int last = 7;
-    while (last > 0 && reach[last] == 0)
-        last--;
-    for (size_t u = 0; u < (last >= 4 ? 8 : last >= 1 ? 4 : 1); u++)
-        column8(s, u, reach[u], table);
-    if (last >= 4)
+    size_t columns = columns_of(s);
+    UNROLL(8)
+    for (size_t u = 0; u < 8; u++)
+        if (u < columns)
+            column8(s, u, table);
+    if (columns == 8)
         for (size_t v = 0; v < 8; v++, to = next_line(to))
             store_8(to, line8(row_of(table, v), 18));
-    else if (last >= 1)
+    else if (columns == 4)
         for (size_t v = 0; v < 8; v++, to = next_line(to))
             store_8(to, line8_short(first_four(table, v), 18));
     else
@@ -327,17 +360,17 @@ INLINE void strip8(const strip *s, const int reach[8], place to)
 }
 
 /* A column of the reduced forms; frequency 4 is not looked at, nor are others beyond the reach. */
-INLINE eight column_of(const strip *s, size_t u, int reach)
+INLINE eight column_of(const strip *s, size_t u)
 {
     eight x = all_of(_mm256_setzero_si256());
-    if (reach >= 1)
+    if (reaches(s, 0, u))
         x.v0 = band(s, 0, u);
-    if (reach >= 4) {
+    if (reaches(s, 1, u)) {
         x.v1 = band(s, 1, u);
         x.v2 = band(s, 2, u);
         x.v3 = band(s, 3, u);
     }
-    if (reach == 8) {
+    if (reaches(s, 4, u)) {
         x.v5 = band(s, 5, u);
         x.v6 = band(s, 6, u);
         x.v7 = band(s, 7, u);
@@ -345,11 +378,12 @@ INLINE eight column_of(const strip *s, size_t u, int reach)
     return x;
 }
 
-INLINE void strip4(const strip *s, const int reach[8], place to)
+INLINE void strip4(const strip *s, place to)
 {
     _Alignas(64) int16_t table[4 * 8 * LANES];
+    UNROLL(8)
     for (size_t u = 0; u < 8; u++) {
-        four x = line4(column_of(s, u, reach[u]), 12);
+        four x = line4(column_of(s, u), 12);
         store(cell(table, 0, u), x.v0);
         store(cell(table, 1, u), x.v1);
         store(cell(table, 2, u), x.v2);
@@ -359,27 +393,22 @@ INLINE void strip4(const strip *s, const int reach[8], place to)
         store_4(to, line4(row_of(table, v), 19));
 }
 
-/* Of frequencies (1, 3) and (5, 7). */
-INLINE __m256i odd2(__m256i p13, __m256i p57)
+/* Of frequencies 1, 3, 5, 7. */
+INLINE wide odd2(four x)
 {
-    return sum(product(p13, 29692, -10426), product(p57, 6967, -5906));
+    return sum(product(pair_of(x.v0, x.v1), 29692, -10426), product(pair_of(x.v2, x.v3), 6967, -5906));
 }
 
-/* x * 32768, which is no 16-bit factor, and half a unit of the first pass. */
-INLINE __m256i even2(__m256i zero_and_x)
-{
-    return sum(_mm256_srai_epi32(zero_and_x, 1), _mm256_set1_epi32(1 << 12));
-}
+typedef struct two {
+    wide upper, lower;
+} two;
 
-/* The sums of a column: of the upper and of the lower sample, each in two halves. */
-INLINE four column2(eight x)
+/* The upper and the lower sample of a column, in 32 bits. The factor of the first frequency, 32768, has no 16 bits. */
+INLINE two column2(eight x)
 {
-    __m256i zero = _mm256_setzero_si256();
-    __m256i even_lo = even2(low_pair(zero, x.v0)), odd_lo = odd2(low_pair(x.v1, x.v3), low_pair(x.v5, x.v7));
-    __m256i even_hi = even2(high_pair(zero, x.v0)), odd_hi = odd2(high_pair(x.v1, x.v3), high_pair(x.v5, x.v7));
-    return (four){_mm256_srai_epi32(sum(even_lo, odd_lo), 13), _mm256_srai_epi32(sum(even_hi, odd_hi), 13),
-                  _mm256_srai_epi32(difference(even_lo, odd_lo), 13),
-                  _mm256_srai_epi32(difference(even_hi, odd_hi), 13)};
+    wide even = sum(shifted(pair_of(_mm256_setzero_si256(), x.v0), 1), half_wide(13));
+    wide odd = odd2((four){x.v1, x.v3, x.v5, x.v7});
+    return (two){shifted(sum(even, odd), 13), shifted(difference(even, odd), 13)};
 }
 
 INLINE void store_2(place to, __m256i left, __m256i right)
@@ -390,31 +419,29 @@ INLINE void store_2(place to, __m256i left, __m256i right)
     _mm_storeu_si128((void *)to.second, _mm256_extracti128_si256(line, 1));
 }
 
-/* The first frequency has stayed in 32 bits; the odd ones are 1, 3, 5, 7. */
-INLINE void line2(place to, __m256i first_lo, __m256i first_hi, four odd)
+/* The first frequency has stayed in 32 bits. */
+INLINE void line2(place to, wide first, wide x1, wide x3, wide x5, wide x7)
 {
-    __m256i half = _mm256_set1_epi32(1 << 19);
-    __m256i even_lo = sum(_mm256_slli_epi32(first_lo, 15), half), even_hi = sum(_mm256_slli_epi32(first_hi, 15), half);
-    __m256i odd_lo = odd2(low_pair(odd.v0, odd.v1), low_pair(odd.v2, odd.v3));
-    __m256i odd_hi = odd2(high_pair(odd.v0, odd.v1), high_pair(odd.v2, odd.v3));
-    store_2(
-        to,
-        _mm256_packs_epi32(_mm256_srai_epi32(sum(even_lo, odd_lo), 20), _mm256_srai_epi32(sum(even_hi, odd_hi), 20)),
-        _mm256_packs_epi32(_mm256_srai_epi32(difference(even_lo, odd_lo), 20),
-                           _mm256_srai_epi32(difference(even_hi, odd_hi), 20)));
+    wide even = sum((wide){_mm256_slli_epi32(first.lo, 15), _mm256_slli_epi32(first.hi, 15)}, half_wide(20));
+    wide odd = odd2((four){narrow(x1, 0), narrow(x3, 0), narrow(x5, 0), narrow(x7, 0)});
+    store_2(to, narrow(sum(even, odd), 20), narrow(difference(even, odd), 20));
 }
 
-INLINE void strip2(const strip *s, const int reach[8], place to)
+INLINE void strip2(const strip *s, place to)
 {
-    four first = column2(column_of(s, 0, reach[0])), x1 = column2(column_of(s, 1, reach[1]));
-    four x3 = column2(column_of(s, 3, reach[3])), x5 = column2(column_of(s, 5, reach[5]));
-    four x7 = column2(column_of(s, 7, reach[7]));
-    line2(to, first.v0, first.v1,
-          (four){_mm256_packs_epi32(x1.v0, x1.v1), _mm256_packs_epi32(x3.v0, x3.v1), _mm256_packs_epi32(x5.v0, x5.v1),
-                 _mm256_packs_epi32(x7.v0, x7.v1)});
-    line2(next_line(to), first.v2, first.v3,
-          (four){_mm256_packs_epi32(x1.v2, x1.v3), _mm256_packs_epi32(x3.v2, x3.v3), _mm256_packs_epi32(x5.v2, x5.v3),
-                 _mm256_packs_epi32(x7.v2, x7.v3)});
+    two x0 = column2(column_of(s, 0)), x1 = column2(column_of(s, 1));
+    two x3 = column2(column_of(s, 3)), x5 = column2(column_of(s, 5));
+    two x7 = column2(column_of(s, 7));
+    line2(to, x0.upper, x1.upper, x3.upper, x5.upper, x7.upper);
+    line2(next_line(to), x0.lower, x1.lower, x3.lower, x5.lower, x7.lower);
+}
+
+/* A group of the smallest form: (x + 4) >> 3 without overflow, of which 10 bits count. */
+INLINE void store_1(uint8_t *to, __m128i x)
+{
+    x = _mm_srai_epi16(_mm_add_epi16(_mm_srai_epi16(x, 2), _mm_set1_epi16(1)), 1);
+    x = _mm_srai_epi16(_mm_slli_epi16(x, 6), 6);
+    _mm_storel_epi64((void *)to, _mm_xor_si128(_mm_packs_epi16(x, x), _mm_set1_epi8(-128)));
 }
 
 #endif

@@ -34,7 +34,7 @@ for name in typo 'avx2 avx512' ' ' AVX2; do
 done
 
 # Each command tells about itself, in both ways, with an example and within 80 columns.
-for command in info convert hash verify decode generate help; do
+for command in info convert hash verify decode index generate help; do
     run 0 help "$command"
     cp out page
     run 0 "$command" --help

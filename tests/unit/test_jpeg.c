@@ -385,7 +385,7 @@ static void limits(void **state)
     (void)state;
     plain_recipe r = {.width = 512, .height = 400, .space = PLAIN_YCC, .progressive = true, .quality = 10};
     picture_file file = plain_encode(&r);
-    check_limit(&file, (mr_limits){.scans = 9}, "JPEG of more than 9 scans, the limit (limits.scans), near byte ",
+    check_limit(&file, (mr_limits){.scans = 9}, "JPEG of more than 9 scans, the limit (limits.scans), at byte ",
                 4 << 20);
     check_limit(&file, (mr_limits){.pixels = 512 * 400 - 1}, "limits.pixels", 16 << 10);
     // Pixels fit, coefficients do not; these are refused before they are taken.

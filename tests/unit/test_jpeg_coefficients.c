@@ -240,9 +240,15 @@ static void refusals(void **state)
     picture_file file = plain_encode(&r);
     size_t restart = find_marker(&file, 0xd2, 0);
     file.bytes[restart + 1] = 0xd3;
-    check_refused(&file, MR_ECORRUPT, "restart marker ffd2 is missing");
+    char text[80];
+    snprintf(text, sizeof text, "marker ffd3 at byte %zu, where restart marker ffd2 should be", restart);
+    check_refused(&file, MR_ECORRUPT, text);
     file.bytes[restart + 1] = 0xd9;
-    check_refused(&file, MR_ECORRUPT, "restart marker ffd2 is missing");
+    snprintf(text, sizeof text, "marker ffd9 at byte %zu, where restart marker ffd2 should be", restart);
+    check_refused(&file, MR_ECORRUPT, text);
+    picture_file cut = picture_copy(file.bytes, restart);
+    check_refused(&cut, MR_ETRUNCATED, "truncated JPEG: expected restart marker ffd2 at byte ");
+    free(cut.bytes);
     file.bytes[restart + 1] = 0xd2;
     file.bytes[find_marker(&file, 0xdd, 0) + 5] = 9;
     check_refused(&file, MR_ECORRUPT, "byte");
@@ -309,14 +315,16 @@ static void stricter(void **state)
     (void)state;
     plain_recipe r = {.width = 64, .height = 64, .space = PLAIN_GRAY, .restart = 4};
     picture_file file = plain_encode(&r), longer = insert(&file, find_marker(&file, 0xd0, 0), "x", 1);
-    check_refused(&longer, MR_ECORRUPT, "restart marker ffd0 is missing");
+    mr__jpeg_coefficients c;
+    assert_int_equal(coefs_read(&tool, &longer, &c), 0); // libjpeg has a word for it, and the same coefficients
+    assert_int_equal(coefs_compare(&longer, &c), 1);
     free(longer.bytes);
     free(file.bytes);
     // A run of ended blocks that is longer than the image, which became lower.
     r = (plain_recipe){.width = 64, .height = 64, .space = PLAIN_GRAY, .flat = true, .progressive = true};
     file = plain_encode(&r);
     file.bytes[find_marker(&file, 0xc2, 0) + 6] = 56;
-    check_refused(&file, MR_ECORRUPT, "bad Huffman code");
+    check_refused(&file, MR_EUNSUPPORTED, "blocks more than there are");
     free(file.bytes);
     // Components in another order than the frame's.
     r = (plain_recipe){.width = 64, .height = 64, .space = PLAIN_YCC};
@@ -324,7 +332,7 @@ static void stricter(void **state)
     size_t scan = find_marker(&file, 0xda, 0);
     file.bytes[scan + 7] = 3;
     file.bytes[scan + 9] = 2;
-    check_refused(&file, MR_ECORRUPT, "no component 2 for the scan");
+    check_refused(&file, MR_EUNSUPPORTED, "components out of order");
     free(file.bytes);
     // AC before DC.
     static const coefs_scan scans[] = {{1, {0}, 0, 0, 0, 0}, {1, {0}, 1, 63, 0, 0}};
@@ -394,7 +402,7 @@ static void out_of_range(void **state)
     bytes[n++] = 0xff;
     bytes[n++] = 0xd9;
     picture_file file = picture_copy(bytes, n);
-    check_refused(&file, MR_ECORRUPT, "out of range");
+    check_refused(&file, MR_EUNSUPPORTED, "out of range");
     free(file.bytes);
 }
 

@@ -117,6 +117,120 @@ static void empty_bands_and_lanes(void **state)
     }
 }
 
+/* Quantisers as tables have them, all the same, or any. */
+static void random_quantisers(uint16_t quant[64])
+{
+    static const uint16_t same[] = {1, 2, 16, 255, 256, 8192, 32768, 65535};
+    uint32_t kind = below(3);
+    uint16_t value = same[below(sizeof same / sizeof *same)];
+    for (size_t k = 0; k < 64; k++)
+        quant[k] = kind == 0 ? value : (uint16_t)(kind == 1 ? 1 + below(100) : picture_random(&seed));
+}
+
+/* Where places in zigzag order lie, by walking along the diagonals. */
+static void walk_zigzag(uint8_t natural[64])
+{
+    size_t k = 0;
+    for (int d = 0; d < 15; d++)
+        for (int i = 0; i <= d; i++) {
+            int v = d % 2 ? i : d - i, u = d - v;
+            if (v < 8 && u < 8)
+                natural[k++] = (uint8_t)(8 * v + u);
+        }
+    assert_int_equal(k, 64);
+}
+
+/* Some lanes have a first row only: there the short cut is taken. */
+static void random_strip(int16_t strip[64 * MR__JPEG_STRIP], uint32_t last, const uint8_t natural[64])
+{
+    taste t = (taste)below(TASTES), other = (taste)below(TASTES);
+    uint32_t others = picture_random(&seed), first_row_only = below(2) ? picture_random(&seed) : 0;
+    memset(strip, 0, MR__JPEG_STRIP_NBYTES);
+    for (size_t k = 0; k <= last; k++)
+        for (size_t i = 0; i < MR__JPEG_STRIP; i++)
+            if (natural[k] < 8 || (first_row_only >> i & 1) == 0)
+                strip[k * MR__JPEG_STRIP + i] = coefficient(others >> i & 1 ? other : t);
+}
+
+enum { STRIP_STRIDE = 128 + 7, STRIP_OUT = 9 * STRIP_STRIDE };
+
+typedef struct strip_case {
+    uint16_t quant[64];
+    uint32_t last;
+    size_t groups, kind;
+} strip_case;
+
+/* The strip must be zero afterwards. */
+static void run_strip(const mr__jpeg_pixels *table, const strip_case *c, const int16_t *strip, uint8_t out[STRIP_OUT])
+{
+    static const int16_t zero[64 * MR__JPEG_STRIP];
+    int16_t *copy = aligned_alloc(64, MR__JPEG_STRIP_NBYTES);
+    assert_non_null(copy);
+    memcpy(copy, strip, MR__JPEG_STRIP_NBYTES);
+    memset(out, CANARY, STRIP_OUT);
+    table->strip[c->kind](copy, c->quant, c->last, c->groups, out + 5, STRIP_STRIDE);
+    assert_memory_equal(copy, zero, MR__JPEG_STRIP_NBYTES);
+    free(copy);
+}
+
+/* What the transform of units makes of it, when multiplied and in natural order. */
+static void run_as_unit(const strip_case *c, const int16_t *strip, const uint8_t natural[64], uint8_t out[STRIP_OUT])
+{
+    static _Alignas(64) int16_t coef[64 * MR__JPEG_STRIP];
+    size_t size = (size_t)8 >> c->kind;
+    for (size_t i = 0; i < 64 * MR__JPEG_STRIP; i++) {
+        size_t k = i / MR__JPEG_STRIP, lane = i % MR__JPEG_STRIP;
+        coef[natural[k] * MR__JPEG_STRIP + lane] = (int16_t)((uint32_t)(uint16_t)strip[i] * c->quant[k]);
+    }
+    memset(out, CANARY, STRIP_OUT);
+    portable.idct[c->kind](coef, MR__JPEG_STRIP, UINT64_MAX, c->groups, out + 5, STRIP_STRIDE, (ptrdiff_t)(8 * size));
+}
+
+static void strips_agree(void **state)
+{
+    (void)state;
+    static int16_t strip[64 * MR__JPEG_STRIP];
+    static uint8_t wanted[STRIP_OUT], got[2][STRIP_OUT];
+    uint8_t natural[64];
+    walk_zigzag(natural);
+    for (uint32_t i = 0; i < (test_quick() ? 4000 : 40000); i++) {
+        strip_case c = {.last = i / 8 % 64, .groups = 1 + i / 4 % 2, .kind = i % 4};
+        random_quantisers(c.quant);
+        random_strip(strip, c.last, natural);
+        run_as_unit(&c, strip, natural, wanted);
+        run_strip(&portable, &c, strip, got[0]);
+        run_strip(&best, &c, strip, got[1]);
+        for (size_t k = 0; k < 2; k++)
+            if (memcmp(wanted, got[k], STRIP_OUT) != 0)
+                fail_msg("strip %u: %s, form %zu, %zu groups, last %u: another result", i, k ? "best" : "portable",
+                         c.kind, c.groups, c.last);
+    }
+}
+
+static void blocks_are_laid(void **state)
+{
+    (void)state;
+    static _Alignas(64) int16_t wanted[64 * MR__JPEG_STRIP], got[64 * MR__JPEG_STRIP];
+    for (uint32_t i = 0; i < 3200; i++) {
+        size_t count = 1 + i % MR__JPEG_STRIP;
+        uint32_t end = below(65), last = 0;
+        int16_t *blocks = malloc(64 * count * sizeof *blocks);
+        assert_non_null(blocks);
+        memset(wanted, 0, sizeof wanted);
+        for (uint32_t k = 0; k < 64 * count; k++) {
+            blocks[k] = k % 64 < end ? coefficient(i & 16 ? SPARSE : EXTREME) : 0;
+            wanted[k % 64 * MR__JPEG_STRIP + k / 64] = blocks[k];
+            last = blocks[k] != 0 && k % 64 > last ? k % 64 : last;
+        }
+        for (size_t k = 0; k < 2; k++) {
+            memset(got, 0, sizeof got);
+            assert_int_equal((k ? best : portable).lay(blocks, count, got), last);
+            assert_memory_equal(got, wanted, sizeof wanted);
+        }
+        free(blocks);
+    }
+}
+
 /* All of Cb and Cr, with the Y that clamp least and most. */
 static void all_colors(void **state)
 {
@@ -214,10 +328,9 @@ static void rows_agree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(transforms_agree),
-        cmocka_unit_test(empty_bands_and_lanes),
-        cmocka_unit_test(all_colors),
-        cmocka_unit_test(rows_agree),
+        cmocka_unit_test(transforms_agree), cmocka_unit_test(empty_bands_and_lanes),
+        cmocka_unit_test(strips_agree),     cmocka_unit_test(blocks_are_laid),
+        cmocka_unit_test(all_colors),       cmocka_unit_test(rows_agree),
     };
     return cmocka_run_group_tests(tests, open_kernels, NULL);
 }

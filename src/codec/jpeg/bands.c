@@ -3,29 +3,28 @@
 
 static uint32_t first_code(const mr__jpeg_scan *scan, uint32_t symbol, uint32_t length, uint64_t bits)
 {
-    uint32_t size = symbol & 15;
+    uint32_t size = symbol & 15, run = symbol >> 4;
     mr__bits b = {.bits = bits, .count = 63};
+    if (size == 0 && run != 15)
+        return length | run << MR__BAND_HIGH | MR__BAND_END;
     int32_t value = mr__bits_take_value(&b, size) * (1 << scan->low);
     if (value > INT16_MAX || value < -INT16_MAX)
         return MR__BAND_ESCAPE;
-    return (length + size) | symbol >> 4 << MR__BAND_RUN | (uint32_t)value << MR__BAND_VALUE;
+    return (length + size) | (run + 1) << MR__BAND_HIGH | (uint32_t)value << MR__BAND_VALUE;
 }
 
 static uint32_t more_code(uint32_t symbol, uint32_t length, uint64_t bits)
 {
-    uint32_t size = symbol & 15, run = symbol >> 4 << MR__BAND_RUN;
-    if (size > 1)
-        return 0;
+    uint32_t size = symbol & 15, run = symbol >> 4;
     if (size == 0)
-        return length | run;
-    return (length + 1) | MR__BAND_NEW | run | (bits >> 63 != 0 ? 0 : UINT32_C(0xffff) << MR__BAND_VALUE);
+        return run != 15 ? run | length << MR__BAND_HIGH | MR__BAND_END : 16 | length << MR__BAND_HIGH;
+    uint32_t minus = bits >> 63 != 0 ? 0 : UINT32_C(0xffff) << MR__BAND_VALUE;
+    return size == 1 ? (run + 1) | (length + 1) << MR__BAND_HIGH | MR__BAND_NEW | minus : 0;
 }
 
 /* The entry of a code that `bits` follow. */
 static uint32_t make_code(const mr__jpeg_scan *scan, uint32_t symbol, uint32_t length, uint64_t bits)
 {
-    if ((symbol & 15) == 0 && symbol != 0xf0)
-        return length | MR__BAND_END | symbol >> 4 << MR__BAND_RUN;
     return scan->high == 0 ? first_code(scan, symbol, length, bits) : more_code(symbol, length, bits);
 }
 

@@ -8,13 +8,17 @@
 
 #include "codec/jpeg/scan_read.h"
 
-/* A code's entry. */
+/*
+ * A code's entry has two numbers of 6 bits, flags and a value. The numbers are the bits consumed, those of the value
+ * among them, and the places it goes on: run + 1, or where the band ends the bits that follow. What the next step waits
+ * for is the low one: the bits in the first scan of a band, the places where it is refined.
+ */
 enum {
-    MR__BAND_LENGTH = 31,     /* bits consumed, its value's among them */
-    MR__BAND_END = 1 << 5,    /* the band ends here, and 4 bits from MR__BAND_RUN on say how many bits follow */
-    MR__BAND_ESCAPE = 1 << 6, /* not for a lookup: see mr__band_find */
-    MR__BAND_NEW = 1 << 7,    /* (refining) a coefficient that was zero */
-    MR__BAND_RUN = 8,         /* from here on, 4 bits: zeros before the coefficient */
+    MR__BAND_LOW = 63,
+    MR__BAND_HIGH = 8,        /* the other number's lowest bit */
+    MR__BAND_END = 1 << 6,    /* the band ends here */
+    MR__BAND_ESCAPE = 1 << 7, /* not for a lookup: see mr__band_find */
+    MR__BAND_NEW = 1 << 14,   /* (refining) a coefficient that was zero */
     MR__BAND_VALUE = 16       /* from here on, signed: the coefficient; refining, -1 or 0: whether it is negative */
 };
 

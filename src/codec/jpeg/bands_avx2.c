@@ -53,9 +53,11 @@ BAND_TARGET static inline __attribute__((always_inline)) void change(int16_t *bl
     }
 }
 
-BAND_TARGET static inline __attribute__((always_inline)) uint64_t select_place(uint64_t places, uint32_t n)
+BAND_TARGET static inline __attribute__((always_inline)) uint64_t select_place(uint64_t places, uint64_t left,
+                                                                               uint32_t n, uint32_t below)
 {
-    return _pdep_u64(UINT64_C(1) << ((uint32_t)__builtin_popcountll(places) - 1 - n), places);
+    (void)left, (void)n;
+    return _pdep_u64(UINT64_C(1) << below, places);
 }
 
 BAND_TARGET static inline __attribute__((always_inline)) uint64_t spread(uint64_t bits, uint64_t places)

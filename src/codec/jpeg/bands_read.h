@@ -5,8 +5,8 @@
  *     BAND_TARGET                     its attribute
  *     look_at(block)                  which coefficients are not zero, and negative
  *     change(block, which, minus, one)  adds one to, or subtracts it from, some of them
- *     select_place(places, n)         of many bits the one that has n others above it
- *     spread(bits, places)            the lowest bits, each to one of many places
+ *     select_place(places, left, n, below)  of the places that are left the one after `run` others; it has `below`
+ * behind it spread(bits, places)            the lowest bits, each to one of many places
  *
  * In sets of places, place p is bit 63 - p: then bits come in the order in which a file has them.
  */
@@ -15,9 +15,8 @@
 #define BAND_INLINE BAND_TARGET static inline __attribute__((always_inline))
 
 /* How many blocks from this one on have ended: 2^n and n bits more. */
-BAND_INLINE uint32_t take_run(mr__bits *b, uint32_t code)
+BAND_INLINE uint32_t take_run(mr__bits *b, uint32_t n)
 {
-    uint32_t n = code >> MR__BAND_RUN & 15;
     return (UINT32_C(1) << n) + mr__bits_take(b, n);
 }
 
@@ -44,12 +43,12 @@ BAND_INLINE mr__jpeg_fault read_band(mr__jpeg_reader *r, mr__bits *b, int16_t *b
                     return code == 0 ? MR__JPEG_BAD_CODE : MR__JPEG_STRANGE;
                 i = 4;
             }
-            mr__bits_drop(b, code & MR__BAND_LENGTH);
+            mr__bits_drop(b, code & MR__BAND_LOW);
             if ((code & MR__BAND_END) != 0) {
-                r->end_run = take_run(b, code) - 1;
+                r->end_run = take_run(b, code >> MR__BAND_HIGH & MR__BAND_LOW) - 1;
                 return 0;
             }
-            k += (code >> MR__BAND_RUN & 15) + 1;
+            k += code >> MR__BAND_HIGH & MR__BAND_LOW;
             if (__builtin_expect(k > last, 0))
                 return MR__JPEG_STRANGE;
             block[k] = (int16_t)(code >> MR__BAND_VALUE);
@@ -81,68 +80,74 @@ BAND_INLINE bool read_bands(mr__jpeg_reader *r, mr__jpeg_unit *units, uint32_t m
 
 /* A block that is being refined. */
 typedef struct band {
-    uint64_t left;              /* places of the band that are still to come */
-    uint64_t nonzero, negative; /* before the scan */
-    uint64_t added, minus;      /* of the coefficients that become something: all, and those below zero */
-    uint64_t more;              /* a bit for each coefficient that was not zero, the last one lowest */
+    uint64_t zeros, nonzero, negative; /* before the scan */
+    uint32_t zero_count, more_count;   /* zeros and others that are still to come */
+    uint64_t added, minus;             /* of the coefficients that become something: all, and those below zero */
+    uint64_t more;                     /* a bit for each coefficient that was not zero, the last one lowest */
 } band;
 
-/* A bit for each of these coefficients. */
-BAND_INLINE void take_more(mr__bits *b, band *d, uint64_t places)
+/* A bit for each of the next n coefficients that were not zero. Afterwards there are 32 bits or more. */
+BAND_INLINE void take_more(mr__bits *b, band *d, uint32_t n)
 {
-    uint32_t n = (uint32_t)__builtin_popcountll(places);
-    if (__builtin_expect(n > b->count, 0)) {
-        mr__bits_fill(b);
-        if (n > 32) {
-            d->more = d->more << 32 | mr__bits_take(b, 32);
-            n -= 32;
-            mr__bits_fill(b);
+    mr__bits_fill(b);
+    d->more_count -= n;
+    if (__builtin_expect(n > 24, 0)) {
+        d->more = d->more << 24 | mr__bits_take(b, 24);
+        n -= 24;
+        if (n > 24) {
+            d->more = d->more << 24 | mr__bits_take(b, 24);
+            n -= 24;
         }
+        mr__bits_fill(b);
     }
     d->more = d->more << n | b->bits >> 1 >> (63 - n);
     mr__bits_drop(b, n);
 }
 
-/* The codes of a block, up to its last coefficient or the end of its band. */
-BAND_INLINE mr__jpeg_fault refine_codes(mr__jpeg_reader *r, mr__bits *b, band *d)
+/* The codes of a block, up to its last place or the end of its band. */
+BAND_INLINE mr__jpeg_fault refine_codes(mr__jpeg_reader *r, mr__bits *b, band *d, uint64_t last)
 {
-    while (d->left != 0) {
-        mr__bits_fill(b);
+    uint64_t here = 0;
+    mr__bits_fill(b);
+    do {
         uint32_t code = r->codes[b->bits >> (64 - MR__BAND_BITS)];
-        if (__builtin_expect((code & MR__BAND_ESCAPE) != 0, 0))
+        if (__builtin_expect((code & MR__BAND_ESCAPE) != 0, 0)) {
             code = mr__band_find(r, b->bits);
-        mr__bits_drop(b, code & MR__BAND_LENGTH);
+            if (code == 0)
+                return MR__JPEG_BAD_CODE;
+        }
+        mr__bits_drop(b, code >> MR__BAND_HIGH & MR__BAND_LOW);
         if ((code & MR__BAND_END) != 0) {
-            r->end_run = take_run(b, code);
+            r->end_run = take_run(b, code & MR__BAND_LOW);
             return 0;
         }
-        uint64_t zeros = d->left & ~d->nonzero;
-        uint32_t run = code >> MR__BAND_RUN & 15;
-        if (__builtin_expect(code == 0, 0))
-            return MR__JPEG_BAD_CODE;
-        if (__builtin_expect(run >= (uint32_t)__builtin_popcountll(zeros), 0))
+        uint32_t places = code & MR__BAND_LOW;
+        if (__builtin_expect(places > d->zero_count, 0))
             return MR__JPEG_STRANGE;
-        uint64_t here = select_place(zeros, run);
-        take_more(b, d, d->nonzero & d->left & -(here << 1));
-        d->left &= here - 1;
+        here = select_place(d->zeros, here - 1, places, (d->zero_count - code) & MR__BAND_LOW);
+        d->zero_count -= places;
         d->added |= (code & MR__BAND_NEW) != 0 ? here : 0;
         d->minus |= here & (uint64_t)((int64_t)(int32_t)code >> MR__BAND_VALUE);
-    }
+        take_more(b, d, d->more_count - (uint32_t)__builtin_popcountll(d->nonzero & (here - 1)));
+    } while (here != last);
     return 0;
 }
 
 BAND_INLINE mr__jpeg_fault refine_band(mr__jpeg_reader *r, mr__bits *b, int16_t *block, uint64_t places)
 {
-    band d = {.left = places};
+    band d = {0};
     look_at(block, &d.nonzero, &d.negative);
+    d.zeros = ~d.nonzero & places;
     d.nonzero &= places;
+    d.zero_count = (uint32_t)__builtin_popcountll(d.zeros);
+    d.more_count = (uint32_t)__builtin_popcountll(d.nonzero);
     if (r->end_run == 0) {
-        mr__jpeg_fault fault = refine_codes(r, b, &d);
+        mr__jpeg_fault fault = refine_codes(r, b, &d, places & -places);
         if (fault != 0)
             return fault;
     }
     if (r->end_run != 0) {
-        take_more(b, &d, d.nonzero & d.left);
+        take_more(b, &d, d.more_count);
         r->end_run--;
     }
     uint64_t grown = spread(d.more, d.nonzero);

@@ -3,6 +3,7 @@
 
 #include "base/size.h"
 #include "codec/jpeg/scan_read.h"
+#include "codec/jpeg/scan_work.h"
 
 enum { BLOCK_NBYTES = 64 * sizeof(int16_t) };
 
@@ -57,12 +58,29 @@ int mr__jpeg_coefficients_reserve(mr__call *call, mr__jpeg_coefficients_work *wo
     return result == 0 ? mr__call_reserve(call, &work->data, data_nbytes) : result;
 }
 
+/* Whether the scan at which the walk stands, with those before it, is not too much work. */
+static int check_work(mr__jpeg_walk *walk, mr__scan_work *done)
+{
+    const mr__jpeg_scan *s = &walk->scan;
+    uint64_t blocks = s->count == 1 ? (uint64_t)s->mcus_w * s->mcus_h : 0;
+    for (uint32_t i = 0; s->count > 1 && i < s->count; i++) {
+        const mr__jpeg_plane *p = &walk->frame->plane[s->component[i]];
+        blocks += (uint64_t)p->padded_w * p->padded_h;
+    }
+    return mr__scan_work_add(walk->call, done, blocks, s->at);
+}
+
 static int read_scans(mr__jpeg_walk *walk, mr__jpeg_coefficients_work *work)
 {
     mr__huffman_reader(*tables)[4] = (void *)work->tables.bytes;
+    mr__scan_work done = {0};
+    for (uint32_t i = 0; i < walk->frame->components; i++)
+        done.image += (uint64_t)walk->frame->plane[i].blocks_w * walk->frame->plane[i].blocks_h;
     bool more = true;
     while (more) {
-        int result = mr__jpeg_scan_read(walk, work->data.bytes, tables);
+        int result = check_work(walk, &done);
+        if (result == 0)
+            result = mr__jpeg_scan_read(walk, work->data.bytes, tables);
         if (result == 0)
             result = mr__jpeg_walk_next(walk, &more);
         if (result != 0)

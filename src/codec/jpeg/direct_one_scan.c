@@ -8,12 +8,14 @@
 #include "codec/jpeg/direct.h"
 
 #include "base/size.h"
+#include "codec/jpeg/index.h"
 
 enum { GROUP = MR__JPEG_STRIP }; /* MCUs */
 
 typedef struct reading {
     mr__direct_job *job;
     mr__jpeg_reader reader;
+    mr__jpeg_guide guide; /* where reading begins */
     uint32_t unit_count;
     uint32_t left;     /* MCUs to the next restart */
     uint32_t interval; /* number of the one at hand */
@@ -152,24 +154,35 @@ static int read_band(reading *r, uint32_t band)
     return result;
 }
 
-/* After the last MCU of the image: only a word where the end marker is missing. */
-static int finish(reading *r)
+/* What is behind the last pixel cannot change one: whatever is wrong there is a warning, as it is with libjpeg. */
+static void check_tail(reading *r, mr__jpeg_walk *walk)
+{
+    mr__call *call = r->job->call;
+    bool more = false;
+    walk->at = r->reader.end;
+    if (walk->at == call->nbytes)
+        mr__call_warn(call, "JPEG without an end marker: it ends at byte %zu", walk->at);
+    else if (mr__jpeg_walk_next(walk, &more) != 0)
+        mr__call_warn(call, "%s (after the last pixel)", call->detail->text);
+    else if (more)
+        mr__call_warn(call, "JPEG: another scan, at byte %zu, after the last pixel", walk->scan.at);
+    mr__detail_clear(call->detail);
+}
+
+/* After the last MCU needed: has all been there? If it was the image's last, a look at what is behind it. */
+static int finish(reading *r, mr__jpeg_walk *walk)
 {
     const mr_rect *need = &r->job->mcus;
     const mr__jpeg_scan *s = r->reader.scan;
-    if (need->x + need->width != s->mcus_w || need->y + need->height != s->mcus_h)
-        return 0;
-    size_t left;
+    uint32_t mcus_w = s->mcus_w, mcus_h = s->mcus_h;
+    size_t left = 0;
     int result = mr__jpeg_reader_end(&r->reader, &left);
-    if (result == 0 && r->reader.end == r->job->call->nbytes)
-        mr__call_warn(r->job->call, "JPEG without an end marker: it ends at byte %zu", r->reader.end);
-    return result;
-}
-
-static int reserve_data(mr__direct_job *j)
-{
-    mr__jpeg_coefficients_work *work = &j->direct->work;
-    return mr__jpeg_coefficients_reserve(j->call, work);
+    if (result != 0 || need->x + need->width != mcus_w || need->y + need->height != mcus_h)
+        return result;
+    if (left != 0)
+        mr__call_warn(r->job->call, "JPEG: %zu bytes too many of image data before byte %zu", left, r->reader.end);
+    check_tail(r, walk);
+    return 0;
 }
 
 /* A failure leaves something in the strips. */
@@ -180,33 +193,37 @@ static void clear_strips(reading *r)
         memset(strips->bytes, 0, (MR__JPEG_STRIPS_MAX + 1) * MR__JPEG_STRIP_NBYTES);
 }
 
-static int read_bands(reading *r)
+static int read_bands(reading *r, mr__jpeg_walk *walk)
 {
     const mr_rect *need = &r->job->mcus;
     int result = 0;
-    for (uint32_t y = 0; result == 0 && y < need->y; y++)
-        result = skip_mcus(r, r->reader.scan->mcus_w);
-    for (uint32_t y = 0; result == 0 && y < need->height; y++)
-        result = read_band(r, need->y + y);
-    return result == 0 ? finish(r) : result;
+    for (uint32_t y = r->guide.row; result == 0 && y < need->y + need->height; y++) {
+        result = mr__jpeg_guide_pass(&r->guide, &r->reader, y);
+        if (result == 0)
+            result = y < need->y ? skip_mcus(r, r->reader.scan->mcus_w) : read_band(r, y);
+    }
+    return result == 0 ? finish(r, walk) : result;
 }
 
 int mr__direct_one_scan(mr__direct_job *j, mr__jpeg_walk *walk)
 {
-    reading r = {.job = j, .left = walk->scan.restart};
+    reading r = {.job = j};
     bool dc_only = true;
     for (uint32_t i = 0; i < j->rows.parts; i++)
         dc_only &= j->rows.layout.part[i].size == 1;
     r.read = dc_only ? j->direct->scans.lanes_dc : j->direct->scans.lanes;
-    int result = reserve_data(j);
+    int result = mr__jpeg_coefficients_reserve(j->call, &j->direct->work);
     if (result == 0)
         result = place_strips(&r);
-    if (result == 0)
-        result = mr__jpeg_reader_init(&r.reader, walk, j->direct->work.data.bytes, (void *)j->direct->work.tables.bytes,
-                                      true);
+    if (result != 0)
+        return result;
+    mr__jpeg_reader_prepare(&r.reader, walk, j->direct->work.data.bytes, (void *)j->direct->work.tables.bytes);
     make_lanes(&r);
+    result = mr__jpeg_guide_begin(&r.guide, &r.reader, j->request, walk->at, j->mcus.y, j->mcus.y + j->mcus.height);
+    r.left = r.guide.left;
+    r.interval = r.guide.interval;
     if (result == 0)
-        result = read_bands(&r);
+        result = mr__jpeg_guide_fail(&r.guide, j->call, read_bands(&r, walk));
     if (result != 0)
         clear_strips(&r);
     return result;

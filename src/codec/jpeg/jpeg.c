@@ -4,6 +4,7 @@
  * damaged where damage is accepted, and all when the decoder was told so.
  */
 #include "codec/jpeg/header.h"
+#include "codec/jpeg/index.h"
 #include "codec/jpeg/turbo.h"
 
 static bool probe(const uint8_t *bytes, size_t nbytes)
@@ -27,7 +28,8 @@ static void state_fini(void *opaque, const mr_hooks *hooks)
     mr__direct_fini(&state->direct, hooks);
 }
 
-static int decode(mr__call *call, const mr__request *request, const mr_image *to)
+/* With an index that is good, or without one. */
+static int decode_checked(mr__call *call, const mr__request *request, const mr_image *to)
 {
     mr__jpeg_state *state = call->state;
     if (call->jpeg == MR_JPEG_LIBJPEG)
@@ -39,8 +41,17 @@ static int decode(mr__call *call, const mr__request *request, const mr_image *to
     if (!hands_over || call->jpeg == MR_JPEG_OWN)
         return result;
     call->warnings = warnings;
+    if (is_damaged && request->index != NULL)
+        mr__call_warn(call, "%s. It is not used", call->detail->text);
     mr__detail_clear(call->detail);
     return mr__turbo_decode(call, request, to);
+}
+
+static int decode(mr__call *call, const mr__request *asked, const mr_image *to)
+{
+    mr__request request = *asked;
+    int result = mr__jpeg_index_check(call, &request);
+    return result == 0 ? decode_checked(call, &request, to) : result;
 }
 
 const mr__codec mr__codec_jpeg = {
@@ -56,4 +67,5 @@ const mr__codec mr__codec_jpeg = {
     .holds = mr__jpeg_holds,
     .decode = decode,
     .encode = mr__turbo_encode,
+    .index = mr__jpeg_index_make,
 };

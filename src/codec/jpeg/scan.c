@@ -20,13 +20,13 @@ static int fail_length(mr__jpeg_walk *w, const mr__jpeg_segment *s, const char *
     return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: the %s at byte %zu have the wrong length", what, s->at);
 }
 
-/* DQT: tables of 64 bytes or of 64 numbers of 16 bits. */
+/* DQT: tables of 64 bytes or of 64 numbers of 16 bits, which is what any width but 0 means to libjpeg. */
 static int read_quantisers(mr__jpeg_walk *w, const mr__jpeg_segment *s)
 {
     const uint8_t *p = s->bytes, *end = p + s->nbytes;
     while (p < end) {
-        uint32_t number = *p & 15, wide = *p >> 4;
-        if (number > 3 || wide > 1)
+        uint32_t number = *p & 15, wide = *p >> 4 != 0;
+        if (number > 3)
             return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: quantiser table %02x at byte %zu", *p,
                                  offset_of(w, p));
         if ((size_t)(end - ++p) < 64 * (wide + 1))
@@ -36,6 +36,22 @@ static int read_quantisers(mr__jpeg_walk *w, const mr__jpeg_segment *s)
         w->has_quant[number] = true;
     }
     return 0;
+}
+
+/*
+ * A table whose counts cannot be, which is damage only when a scan needs it. Returns how many bytes it takes; 0: more
+ * than there are.
+ */
+static size_t pass_impossible(mr__jpeg_walk *w, uint32_t table_class, uint32_t number, const uint8_t *p, size_t nbytes)
+{
+    size_t used = MR__HUFFMAN_LENGTH_MAX;
+    for (size_t i = 0; i < MR__HUFFMAN_LENGTH_MAX && nbytes > used; i++)
+        used += p[i];
+    if (used > nbytes || nbytes < MR__HUFFMAN_LENGTH_MAX || used > MR__HUFFMAN_LENGTH_MAX + MR__HUFFMAN_COUNT_MAX)
+        return 0;
+    w->huffman[table_class][number] = (mr__huffman){0};
+    w->impossible[table_class][number] = true;
+    return used;
 }
 
 /* DHT. */
@@ -58,10 +74,13 @@ static int read_huffman(mr__jpeg_walk *w, const mr__jpeg_segment *s)
             p++;
             continue;
         }
+        w->impossible[table_class][number] = false;
         size_t used = mr__huffman_parse(table, p + 1, (size_t)(end - p - 1));
         if (used == 0)
-            return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: the Huffman table at byte %zu cannot be",
-                                 offset_of(w, p));
+            used = pass_impossible(w, table_class, number, p + 1, (size_t)(end - p - 1));
+        if (used == 0)
+            return mr__call_fail(w->call, MR_ECORRUPT,
+                                 "damaged JPEG: the Huffman table at byte %zu has the wrong length", offset_of(w, p));
         p += 1 + used;
     }
     return 0;
@@ -122,41 +141,53 @@ static int read_frame(mr__jpeg_walk *w, const mr__jpeg_segment *s)
     for (uint32_t i = 0; i < f->components; i++) {
         const uint8_t *p = s->bytes + 6 + (size_t)3 * i;
         f->plane[i] = (mr__jpeg_plane){.id = p[0], .h = p[1] >> 4, .v = p[1] & 15, .table = p[2]};
-        if (p[2] > 3)
-            return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: quantiser table %u at byte %zu", p[2],
-                                 offset_of(w, p + 2));
         for (uint32_t k = 0; k < i; k++)
             if (f->plane[k].id == p[0])
-                return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: two components are called %u, at byte %zu",
-                                     p[0], offset_of(w, p));
+                return mr__call_fail(w->call, MR_EUNSUPPORTED,
+                                     "JPEG with two components called %u, at byte %zu, is not supported", p[0],
+                                     offset_of(w, p));
     }
     measure_planes(f);
     return 0;
 }
 
+/*
+ * Components come in the order of the frame (T.81, B.2.3). libjpeg asks for less: not before their place in the scan,
+ * and not twice.
+ */
 static int find_component(mr__jpeg_walk *w, const uint8_t *p, uint32_t i)
 {
     mr__jpeg_scan *scan = &w->scan;
-    uint32_t c = 0;
+    uint32_t c = i;
     while (c < w->frame->components && w->frame->plane[c].id != p[0])
         c++;
-    bool in_order = i == 0 || c > scan->component[i - 1]; // T.81, B.2.3; libjpeg insists, too
-    if (c == w->frame->components || !in_order)
+    bool is_again = false;
+    for (uint32_t k = 0; k < i; k++)
+        is_again |= scan->component[k] == c;
+    if (c == w->frame->components || is_again)
         return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: no component %u for the scan, at byte %zu", p[0],
+                             offset_of(w, p));
+    if (i != 0 && c < scan->component[i - 1])
+        return mr__call_fail(w->call, MR_EUNSUPPORTED,
+                             "JPEG whose scan has components out of order, at byte %zu, is not supported",
                              offset_of(w, p));
     scan->component[i] = (uint8_t)c;
     scan->dc[i] = p[1] >> 4;
     scan->ac[i] = p[1] & 15;
-    if (scan->dc[i] > 3 || scan->ac[i] > 3)
-        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: Huffman tables %02x at byte %zu", p[1],
-                             offset_of(w, p + 1));
     return 0;
 }
 
 /* A table that a scan needs. Where a sequential image has none, it is the standard's, as in Motion JPEG. */
 static int need_table(mr__jpeg_walk *w, uint32_t table_class, uint32_t number)
 {
+    if (number > 3)
+        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: Huffman table %u%u for the scan at byte %zu",
+                             table_class, number, w->scan.at);
     mr__huffman *table = &w->huffman[table_class][number];
+    if (w->impossible[table_class][number])
+        return mr__call_fail(w->call, MR_ECORRUPT,
+                             "damaged JPEG: Huffman table %u%u, for the scan at byte %zu, cannot be", table_class,
+                             number, w->scan.at);
     if (!table->is_there && number < 2 && !w->frame->progressive)
         mr__huffman_standard(table, table_class, number);
     if (!table->is_there)
@@ -170,15 +201,21 @@ static int need_table(mr__jpeg_walk *w, uint32_t table_class, uint32_t number)
     return 0;
 }
 
+/* Those that are not needed may have any number. */
 static int need_tables(mr__jpeg_walk *w)
 {
     mr__jpeg_scan *s = &w->scan;
+    bool needs_dc = s->first == 0 && s->high == 0, needs_ac = s->last != 0;
     int result = 0;
     for (uint32_t i = 0; result == 0 && i < s->count; i++) {
-        if (s->first == 0 && s->high == 0)
+        if (needs_dc)
             result = need_table(w, 0, s->dc[i]);
-        if (result == 0 && s->last != 0)
+        else
+            s->dc[i] = 0;
+        if (result == 0 && needs_ac)
             result = need_table(w, 1, s->ac[i]);
+        else if (!needs_ac)
+            s->ac[i] = 0;
     }
     return result;
 }
@@ -187,7 +224,7 @@ static int need_tables(mr__jpeg_walk *w)
 static int need_quantisers(mr__jpeg_walk *w, uint32_t component)
 {
     uint32_t number = w->frame->plane[component].table;
-    if (!w->has_quant[number])
+    if (number > 3 || !w->has_quant[number])
         return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: no quantiser table %u for the scan at byte %zu",
                              number, w->scan.at);
     for (uint32_t i = 0; i < w->frame->components; i++)
@@ -209,19 +246,29 @@ static bool fits_progressive(const mr__jpeg_scan *s)
            (s->high == 0 || s->high == s->low + 1);
 }
 
-/* Whether each coefficient was known down to the right bit; then notes what becomes known. */
-static bool add_known(mr__jpeg_walk *w, const mr__jpeg_scan *s)
+/*
+ * Whether each coefficient was known down to the right bit; then notes what becomes known. One that is known to its
+ * last bit can come again: libjpeg then mixes the two.
+ */
+static int add_known(mr__jpeg_walk *w, const mr__jpeg_scan *s)
 {
-    bool fits = true;
+    bool fits = true, is_again = false;
     for (uint32_t i = 0; i < s->count; i++) {
         int8_t *known = w->known[s->component[i]];
         fits &= s->first == 0 || known[0] >= 0;
         for (uint32_t k = s->first; k <= s->last; k++) {
-            fits &= known[k] == (s->high == 0 ? -1 : (int8_t)s->high);
+            fits &= s->high == (known[k] < 0 ? 0 : known[k]);
+            is_again |= known[k] == 0;
             known[k] = (int8_t)s->low;
         }
     }
-    return fits;
+    if (!fits)
+        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: the scan at byte %zu does not fit those before it",
+                             s->at);
+    if (is_again)
+        return mr__call_fail(w->call, MR_EUNSUPPORTED,
+                             "JPEG that has coefficients twice, with the scan at byte %zu, is not supported", s->at);
+    return 0;
 }
 
 /* How many MCUs there are, of how many blocks. */
@@ -258,9 +305,13 @@ static int read_scan_header(mr__jpeg_walk *w, const mr__jpeg_segment *segment)
         if (result != 0)
             return result;
     }
-    s->last = 63; // what else a sequential image may say is not used
-    if (!w->frame->progressive)
+    s->last = 63;
+    if (!w->frame->progressive) {
+        if (p[0] != 0 || p[1] != 63 || p[2] != 0)
+            mr__call_warn(w->call, "JPEG: a sequential scan with parameters %u, %u, %02x at byte %zu, not used", p[0],
+                          p[1], p[2], offset_of(w, p));
         return 0;
+    }
     s->first = p[0];
     s->last = p[1];
     s->high = p[2] >> 4;
@@ -281,9 +332,8 @@ static int read_scan(mr__jpeg_walk *w, const mr__jpeg_segment *segment)
     for (uint32_t i = 0; result == 0 && i < s->count; i++)
         if (w->known[s->component[i]][0] < 0)
             result = need_quantisers(w, s->component[i]);
-    if (result == 0 && !add_known(w, s))
-        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: the scan at byte %zu does not fit those before it",
-                             s->at);
+    if (result == 0)
+        result = add_known(w, s);
     if (result == 0)
         result = need_tables(w);
     return result == 0 ? measure_scan(w) : result;
@@ -311,6 +361,10 @@ static int read_segment(mr__jpeg_walk *w, const mr__jpeg_segment *s)
                              s->at);
     case MR__JPEG_DAC:
         return check_conditioning(w, s);
+    case MR__JPEG_APP0:
+        if (s->nbytes >= 14 && memcmp(s->bytes, "JFIF", 5) == 0 && s->bytes[5] != 1)
+            mr__call_warn(w->call, "JPEG: JFIF version %u.%02u at byte %zu", s->bytes[5], s->bytes[6], s->at + 9);
+        return 0;
     case MR__JPEG_EOI:
     case MR__JPEG_TEM:
     case MR__JPEG_COM:
@@ -334,15 +388,25 @@ static void warn_of_gap(mr__jpeg_walk *w, size_t from, size_t to)
         }
 }
 
-/* Every component must have had a scan. */
+/* Every component must have had a scan; libjpeg takes those that had none for zeros. */
 static int check_end(mr__jpeg_walk *w, size_t at)
 {
     for (uint32_t i = 0; i < w->frame->components; i++)
         if (w->known[i][0] < 0)
-            return mr__call_fail(w->call, MR_ECORRUPT,
-                                 "damaged JPEG: component %u has no scan before the end at byte %zu",
+            return mr__call_fail(w->call, MR_EUNSUPPORTED,
+                                 "JPEG whose component %u has no scan before the end at byte %zu",
                                  w->frame->plane[i].id, at);
     return 0;
+}
+
+/* A length that cannot be; libjpeg does not mind it where it passes over the segment. */
+static int fail_segment(mr__jpeg_walk *w, const mr__jpeg_segment *s, int result)
+{
+    bool is_passed_over = (s->marker >= MR__JPEG_APP0 && s->marker < MR__JPEG_JPG0) || s->marker == MR__JPEG_COM;
+    if (result != MR_ECORRUPT || !is_passed_over)
+        return result;
+    return mr__call_fail(w->call, MR_EUNSUPPORTED, "JPEG with a segment ff%02x of no length at byte %zu", s->marker,
+                         s->at);
 }
 
 int mr__jpeg_walk_next(mr__jpeg_walk *w, bool *more)
@@ -352,10 +416,10 @@ int mr__jpeg_walk_next(mr__jpeg_walk *w, bool *more)
         mr__jpeg_segment s;
         size_t from = w->at;
         int result = mr__jpeg_next_segment(w->call, &w->at, &s);
-        if (result == 0) {
-            warn_of_gap(w, from, s.at);
-            result = read_segment(w, &s);
-        }
+        if (result != 0)
+            return fail_segment(w, &s, result);
+        warn_of_gap(w, from, s.at);
+        result = read_segment(w, &s);
         if (result != 0)
             return result;
         *more = s.marker == MR__JPEG_SOS;
@@ -387,5 +451,7 @@ int mr__jpeg_walk_init(mr__jpeg_walk *w, mr__call *call, mr__jpeg_coefficients *
     *frame = (mr__jpeg_coefficients){.color = color_of(&h), .orientation = h.orientation};
     *w = (mr__jpeg_walk){.call = call, .frame = frame, .at = 2};
     memset(w->known, -1, sizeof w->known);
+    if (h.component_count == 3 && h.has_adobe && !h.has_jfif && h.adobe_transform > 1)
+        mr__call_warn(call, "JPEG: Adobe's marker has colour transform %u, which is taken for 1", h.adobe_transform);
     return mr__call_check_pixels(call, h.width, h.height);
 }

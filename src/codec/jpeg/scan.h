@@ -34,7 +34,8 @@ typedef struct mr__jpeg_walk {
     size_t at;
     bool stand_ins; /* DHT segments may have tables that stand for optimal ones: see origin.h */
     mr__huffman huffman[2][4];
-    bool stands_in[2][4]; /* since the last scan */
+    bool stands_in[2][4];  /* since the last scan */
+    bool impossible[2][4]; /* came, but cannot be */
     uint16_t quant[4][64];
     bool has_quant[4];
     uint32_t restart;

@@ -6,24 +6,18 @@
  * Copies what follows from->from up to a marker, without the zero bytes that stand behind each ff. Bytes ff before a
  * marker are fill: the marker begins at the first of them.
  */
-static int take_interval(mr__jpeg_reader *r, size_t from)
+int mr__jpeg_reader_take(mr__jpeg_reader *r, size_t from)
 {
-    const uint8_t *p = r->call->bytes + from, *end = r->call->bytes + r->call->nbytes;
+    const uint8_t *p = r->call->bytes + from, *end = r->call->bytes + (r->until != 0 ? r->until : r->call->nbytes);
     uint8_t *to = r->data;
     for (;;) {
         const uint8_t *ff = memchr(p, 0xff, (size_t)(end - p));
         if (ff == NULL || end - ff < 2) {
-            if (r->may_end) {
-                size_t rest = (size_t)((ff != NULL ? ff : end) - p);
-                memcpy(to, p, rest);
-                to += rest;
-                r->end = r->call->nbytes;
-                break;
-            }
-            return mr__call_fail(r->call, MR_ETRUNCATED,
-                                 "truncated JPEG: the image data of the scan at byte %zu have no "
-                                 "end",
-                                 r->scan->at);
+            size_t rest = (size_t)((ff != NULL ? ff : end) - p);
+            memcpy(to, p, rest);
+            to += rest;
+            r->end = r->call->nbytes;
+            break;
         }
         size_t nbytes = (size_t)(ff - p) + (ff[1] == 0);
         memcpy(to, p, nbytes);
@@ -51,34 +45,61 @@ size_t mr__jpeg_reader_offset(const mr__jpeg_reader *r, uint64_t taken)
     return at;
 }
 
+/* More data is needed than there is before a marker, or the end of the file. */
+static int fail_over(mr__jpeg_reader *r)
+{
+    size_t at = r->end, end = r->call->nbytes;
+    if (at == end)
+        return mr__call_fail(r->call, MR_ETRUNCATED,
+                             "truncated JPEG: expected more image data at byte %zu (scan at byte %zu)", at,
+                             r->scan->at);
+    if (mr__jpeg_reader_marker(r) == 0)
+        return mr__call_fail(r->call, MR_EUNSUPPORTED, "JPEG with fill bytes in its image data, at byte %zu", at);
+    return mr__call_fail(r->call, MR_ECORRUPT,
+                         "damaged JPEG: marker ff%02x at byte %zu, where image data should be (scan at byte %zu)",
+                         mr__jpeg_reader_marker(r), at, r->scan->at);
+}
+
 int mr__jpeg_reader_fail(mr__jpeg_reader *r)
 {
-    uint64_t taken = mr__bits_taken(&r->bits, r->data);
+    uint64_t taken = mr__bits_taken(&r->bits, r->data), there = (uint64_t)r->data_nbytes * 8;
     size_t at = mr__jpeg_reader_offset(r, taken / 8);
-    if (taken > (uint64_t)r->data_nbytes * 8)
+    // Where less is left than the longest code and a bit, a code is not bad but cut.
+    bool is_cut = r->fault == MR__JPEG_BAD_CODE && there - taken <= MR__HUFFMAN_LENGTH_MAX;
+    if (taken > there || is_cut)
         r->fault = MR__JPEG_OVER;
     switch (r->fault) {
     case MR__JPEG_OVER:
-        return mr__call_fail(r->call, MR_ECORRUPT,
-                             "damaged JPEG: a marker at byte %zu, where image data should be (scan at byte %zu)",
-                             r->end, r->scan->at);
+        return fail_over(r);
     case MR__JPEG_BAD_RANGE:
-        return mr__call_fail(r->call, MR_ECORRUPT, "damaged JPEG: a coefficient out of range before byte %zu", at);
+        return mr__call_fail(r->call, MR_EUNSUPPORTED,
+                             "JPEG with a coefficient out of range before byte %zu, which is not supported", at);
     case MR__JPEG_STRANGE:
         return mr__call_fail(r->call, MR_EUNSUPPORTED,
                              "JPEG with coefficients that no image has, before byte %zu, which is not supported", at);
     case MR__JPEG_BAD_CODE:
         break;
     }
-    return mr__call_fail(r->call, MR_ECORRUPT, "damaged JPEG: a bad Huffman code at byte %zu", at);
+    return mr__call_fail(r->call, MR_ECORRUPT, "damaged JPEG: a bad Huffman code at byte %zu (scan at byte %zu)", at,
+                         r->scan->at);
+}
+
+uint8_t mr__jpeg_reader_marker(const mr__jpeg_reader *r)
+{
+    size_t at = r->end, end = r->call->nbytes;
+    while (at < end && r->call->bytes[at] == 0xff)
+        at++;
+    return at < end ? r->call->bytes[at] : MR__JPEG_EOI;
 }
 
 int mr__jpeg_reader_end(mr__jpeg_reader *r, size_t *left)
 {
     uint64_t taken = mr__bits_taken(&r->bits, r->data), there = (uint64_t)r->data_nbytes * 8;
-    r->fault = MR__JPEG_BAD_CODE;
-    if (taken > there || r->end_run != 0)
-        return mr__jpeg_reader_fail(r);
+    if (taken > there)
+        return fail_over(r);
+    if (r->end_run != 0)
+        return mr__call_fail(r->call, MR_EUNSUPPORTED,
+                             "JPEG with an end of %u blocks more than there are before byte %zu", r->end_run, r->end);
     *left = (size_t)((there - taken) / 8);
     return 0;
 }
@@ -91,19 +112,34 @@ static int read_mcus(void *user, uint32_t x, uint32_t y, uint32_t count)
     return r->read(r, units, n, count) ? 0 : mr__jpeg_reader_fail(r);
 }
 
+/* The marker that ends the interval is not the one that must be there. */
+static int fail_restart(mr__jpeg_reader *r, uint32_t expected)
+{
+    uint32_t found = mr__jpeg_reader_marker(r);
+    if (r->end == r->call->nbytes)
+        return mr__call_fail(r->call, MR_ETRUNCATED, "truncated JPEG: expected restart marker ff%02x at byte %zu",
+                             expected, r->end);
+    if (found == 0)
+        return fail_over(r);
+    return mr__call_fail(r->call, MR_ECORRUPT,
+                         "damaged JPEG: marker ff%02x at byte %zu, where restart marker ff%02x should be", found,
+                         r->end, expected);
+}
+
 int mr__jpeg_reader_restart(mr__jpeg_reader *r, uint32_t number)
 {
-    size_t left = 0, at = r->end, end = r->call->nbytes;
+    size_t left = 0, at = r->end;
+    uint32_t expected = MR__JPEG_RST0 + (number - 1) % 8;
     int result = mr__jpeg_reader_end(r, &left);
     if (result != 0)
         return result;
-    while (at < end && r->call->bytes[at] == 0xff)
+    if (mr__jpeg_reader_marker(r) != expected)
+        return fail_restart(r, expected);
+    if (left != 0)
+        mr__call_warn(r->call, "JPEG: %zu bytes too many before restart marker ff%02x at byte %zu", left, expected, at);
+    while (r->call->bytes[at] == 0xff)
         at++;
-    if (left != 0 || at == end || r->call->bytes[at] != MR__JPEG_RST0 + (number - 1) % 8)
-        return mr__call_fail(r->call, MR_ECORRUPT,
-                             "damaged JPEG: restart marker ff%02x is missing; image data ends at byte %zu",
-                             MR__JPEG_RST0 + (number - 1) % 8, r->end - left);
-    return take_interval(r, at + 1);
+    return mr__jpeg_reader_take(r, at + 1);
 }
 
 static int read_restart(void *user, uint32_t number)
@@ -113,12 +149,11 @@ static int read_restart(void *user, uint32_t number)
 
 static const mr__jpeg_visitor reading = {read_mcus, read_restart};
 
-int mr__jpeg_reader_init(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4],
-                         bool may_end)
+void mr__jpeg_reader_prepare(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4])
 {
     const mr__jpeg_scan *s = &walk->scan;
     bool progressive = walk->frame->progressive;
-    *r = (mr__jpeg_reader){.call = walk->call, .scan = s, .frame = walk->frame, .data = data, .may_end = may_end};
+    *r = (mr__jpeg_reader){.call = walk->call, .scan = s, .frame = walk->frame, .data = data};
     for (uint32_t i = 0; i < s->count; i++) {
         r->dc[i] = &tables[0][s->dc[i]];
         r->ac[i] = &tables[1][s->ac[i]];
@@ -130,7 +165,12 @@ int mr__jpeg_reader_init(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *data,
         if (s->last != 0)
             mr__huffman_reader_init(&tables[1][s->ac[i]], &walk->huffman[1][s->ac[i]], !progressive);
     }
-    return take_interval(r, walk->at);
+}
+
+int mr__jpeg_reader_init(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4])
+{
+    mr__jpeg_reader_prepare(r, walk, data, tables);
+    return mr__jpeg_reader_take(r, walk->at);
 }
 
 int mr__jpeg_scan_read(mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4])
@@ -139,7 +179,7 @@ int mr__jpeg_scan_read(mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader ta
     mr__jpeg_reader r;
     uint32_t codes[1 << MR__BAND_BITS];
     size_t left = 0;
-    int result = mr__jpeg_reader_init(&r, walk, data, tables, false);
+    int result = mr__jpeg_reader_init(&r, walk, data, tables);
     mr__jpeg_scans_init(&kernels, walk->call->cpu);
     r.read = walk->frame->progressive ? mr__jpeg_read_progressive(&r, codes) : kernels.read;
     if (result == 0)

@@ -8,7 +8,8 @@
 
 /*
  * Why reading stopped. Strange is what no encoder writes and libjpeg takes without a word: a run beyond the last
- * coefficient, and coefficients that do not fit 16 bits once they are multiplied by their quantiser.
+ * coefficient, and coefficients that do not fit 16 bits once they are multiplied by their quantiser. Bad range is the
+ * same, of a coefficient by itself.
  */
 typedef enum mr__jpeg_fault {
     MR__JPEG_BAD_CODE = 1,
@@ -54,7 +55,7 @@ struct mr__jpeg_reader {
     uint8_t *data;         /* the interval at hand without its stuffing, then MR__BITS_SLACK zeros */
     size_t data_nbytes;    /* without the zeros */
     size_t from, end;      /* where it is in the file; at `end` a marker, or the end of the file */
-    bool may_end;          /* the file may, without a marker */
+    size_t until;          /* nothing behind this byte of the file is looked at; 0: all is */
     mr__bits bits;
     int32_t before[MR__JPEG_PLANE_MAX]; /* DC of the last block, by the scan's components */
     uint32_t end_run;                   /* blocks whose band has ended already (progressive) */
@@ -69,8 +70,12 @@ struct mr__jpeg_reader {
  * Begins the reading of the scan at which the walk stands: its tables, and its first interval. `data` has room for what
  * is left of the file and MR__BITS_SLACK more; `tables` are kept between scans and images.
  */
-int mr__jpeg_reader_init(mr__jpeg_reader *reader, mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4],
-                         bool may_end);
+int mr__jpeg_reader_init(mr__jpeg_reader *reader, mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4]);
+
+/* The same in two steps: the tables, which cannot fail; and an interval, from byte `from` of the file on. */
+void mr__jpeg_reader_prepare(mr__jpeg_reader *reader, mr__jpeg_walk *walk, uint8_t *data,
+                             mr__huffman_reader tables[2][4]);
+int mr__jpeg_reader_take(mr__jpeg_reader *reader, size_t from);
 
 /* Memory for data and tables, as above. */
 int mr__jpeg_coefficients_reserve(mr__call *call, mr__jpeg_coefficients_work *work);
@@ -83,6 +88,10 @@ int mr__jpeg_reader_restart(mr__jpeg_reader *reader, uint32_t number);
 
 /* After the last MCU: what is left of the interval is less than a byte, or *left bytes. */
 int mr__jpeg_reader_end(mr__jpeg_reader *reader, size_t *left);
+
+/* The marker at the interval's end, MR__JPEG_EOI where the file ends; 0: fill bytes among data, which only libjpeg
+ * takes. */
+uint8_t mr__jpeg_reader_marker(const mr__jpeg_reader *reader);
 
 /* What reader->fault means, with the byte. */
 int mr__jpeg_reader_fail(mr__jpeg_reader *reader);

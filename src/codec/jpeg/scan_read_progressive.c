@@ -23,9 +23,10 @@ static inline void change(int16_t *block, uint64_t which, uint64_t minus, int16_
     }
 }
 
-static inline uint64_t select_place(uint64_t places, uint32_t n)
+static inline uint64_t select_place(uint64_t places, uint64_t left, uint32_t n, uint32_t below)
 {
-    for (; n != 0; n--)
+    (void)below;
+    for (places &= left; n > 1; n--)
         places &= UINT64_MAX >> 1 >> __builtin_clzll(places);
     return UINT64_C(1) << (63 - __builtin_clzll(places));
 }

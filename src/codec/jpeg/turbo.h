@@ -16,6 +16,7 @@
 #define MR_CODEC_JPEG_TURBO_H
 
 #include "codec/jpeg/direct.h"
+#include "codec/jpeg/scan_work.h"
 
 #include <setjmp.h>
 #include <stdio.h> // jpeglib.h wants FILE and size_t before it
@@ -44,6 +45,7 @@ typedef struct mr__turbo {
     struct jpeg_source_mgr source;
     struct jpeg_destination_mgr destination;
     struct jpeg_progress_mgr progress;
+    mr__scan_work work;                   /* of the scans that libjpeg has come to */
     struct jpeg_memory_mgr memory;        /* ours */
     struct jpeg_memory_mgr *first_memory; /* libjpeg's, which frees what it made */
     j_common_ptr object;                  /* libjpeg's; NULL until it is made whole */

@@ -39,11 +39,37 @@ static void check_ended(job *j)
     j->told = true;
 }
 
+/* The blocks of the scan at hand. */
+static uint64_t count_blocks(j_decompress_ptr cinfo)
+{
+    const jpeg_component_info *first = cinfo->cur_comp_info[0];
+    if (cinfo->comps_in_scan == 1)
+        return (uint64_t)first->width_in_blocks * first->height_in_blocks;
+    return (uint64_t)cinfo->MCUs_per_row * cinfo->MCU_rows_in_scan * (uint64_t)cinfo->blocks_in_MCU;
+}
+
+/* Whether a new scan is not too much work. Bytes that libjpeg is at are behind the scan's header. */
+static void check_work(mr__turbo *t, j_decompress_ptr cinfo)
+{
+    int result = 0;
+    if (t->work.scans == 0) {
+        t->work.image = 0;
+        for (int i = 0; i < cinfo->num_components; i++)
+            t->work.image += (uint64_t)cinfo->comp_info[i].width_in_blocks * cinfo->comp_info[i].height_in_blocks;
+    }
+    if (t->work.scans < (uint64_t)cinfo->input_scan_number)
+        result = mr__scan_work_add(t->call, &t->work, count_blocks(cinfo), mr__turbo_offset(t));
+    if (result != 0)
+        mr__turbo_throw(t, result);
+}
+
 /* libjpeg calls this before each row of blocks, of each scan. */
 static void count_scans(j_common_ptr common)
 {
     mr__turbo *t = common->client_data;
     uint64_t limit = t->call->limits->scans;
+    if (jpeg_has_multiple_scans((j_decompress_ptr)common))
+        check_work(t, (j_decompress_ptr)common);
     if ((uint64_t)((j_decompress_ptr)common)->input_scan_number > limit)
         mr__turbo_throw(t, mr__call_fail(t->call, MR_ELIMIT,
                                          "JPEG of more than %llu scans, the limit (limits.scans), near byte %zu",
@@ -192,6 +218,7 @@ int mr__turbo_decode(mr__call *call, const mr__request *request, const mr_image 
     state->turbo.call = call;
     state->turbo.accept_damaged = request->accept_damaged;
     state->turbo.done = false;
+    state->turbo.work = (mr__scan_work){0};
     state->turbo.end = call->bytes + (request->accept_damaged ? mr__jpeg_usable(call) : call->nbytes);
     int result = mr__turbo_run(&state->turbo, decode, &j);
     mr__turbo_reset(&state->turbo, (j_common_ptr)&state->decompress);

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command.h"
+#include "listing.h"
+#include "text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ENDING ".mri"
+
+/* Where the index says how many rows are from entry to entry, and how many entries there are. */
+enum { AT_STEP = 6, AT_COUNT = 8 };
+
+static const option options_index[] = {
+    {.name = "out",
+     .letter = 'o',
+     .kind = OPTION_TEXT,
+     .offset = offsetof(settings, out),
+     .argument = "FILE",
+     .help = "Write the index of the one JPEG named to FILE, not beside it; '-' is standard output"},
+    LISTING_JSON,
+    {.name = "no-limits",
+     .letter = 0,
+     .kind = OPTION_FLAG,
+     .offset = offsetof(settings, no_limits),
+     .help = "Lift the limits on pixels, bytes and memory: only for files you trust"},
+    {0},
+};
+
+static bool is_piped(const settings *s)
+{
+    return s->out != NULL && strcmp(s->out, "-") == 0;
+}
+
+static uint32_t number_at(const void *index, size_t at)
+{
+    const uint8_t *p = (const uint8_t *)index + at;
+    return (uint32_t)(p[0] | p[1] << 8);
+}
+
+/* To the file that --out names, or beside the JPEG; 0 or an errno. */
+static int write_index(const settings *s, const char *name, const void *index, size_t nbytes)
+{
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s%s", s->out != NULL ? s->out : name, s->out != NULL ? "" : ENDING);
+    return length < 0 || (size_t)length >= sizeof path ? ENAMETOOLONG : file_write(path, index, nbytes);
+}
+
+static int look(opened *o, const settings *s, const char *name, finding *found)
+{
+    const void *index;
+    int result = opened_read(o, name);
+    size_t nbytes = 0;
+    if (result == 0)
+        result = opened_index(o, &index, &nbytes);
+    if (result == 0 && nbytes == 0)
+        remark(name,
+               "no row index can be had of it, and none was written: only JPEGs of one scan and several rows have one");
+    if (result != 0 || nbytes == 0)
+        return result;
+    found->nbytes = nbytes;
+    found->step = number_at(index, AT_STEP);
+    found->rows = number_at(index, AT_COUNT);
+    int number = write_index(s, name, index, nbytes);
+    return number != 0 ? opened_fail(o, number) : 0;
+}
+
+static bool put_line(void *to, const finding *found, const char *name)
+{
+    const settings *s = to;
+    if (found->nbytes == 0 || is_piped(s))
+        return true;
+    put_escaped(stdout, s->out != NULL ? s->out : name);
+    printf("%s: %" PRIu64 " bytes, %" PRIu32 " row%s, ", s->out != NULL ? "" : ENDING, found->nbytes, found->rows,
+           found->rows == 1 ? "" : "s");
+    if (found->step == 1)
+        puts("every one but the first");
+    else
+        printf("one in %" PRIu32 "\n", found->step);
+    return true;
+}
+
+static void put_json(json *j, const finding *found)
+{
+    json_number(j, "rows", found->rows);
+    json_number(j, "step", found->step);
+    json_number(j, "bytes", found->nbytes);
+}
+
+/* What can be wrong before anything is read. */
+static int check(const settings *s, char **names, size_t count)
+{
+    if (s->out != NULL && count > 1) {
+        complain(NULL,
+                 "index: --out is for one JPEG, and there are %zu; without it each index is written beside its JPEG",
+                 count);
+        return EXIT_USAGE;
+    }
+    for (size_t i = 0; i < count && s->out == NULL; i++)
+        if (strcmp(names[i], "-") == 0) {
+            complain(NULL, "index: of standard input only --out says where the index goes");
+            return EXIT_USAGE;
+        }
+    if (is_piped(s) && s->json) {
+        complain(NULL, "index: --json and --out cannot both be standard output");
+        return EXIT_USAGE;
+    }
+    if (is_piped(s) && isatty(STDOUT_FILENO)) {
+        complain(NULL, "index: standard output is a terminal, which cannot show an index; redirect it");
+        return EXIT_USAGE;
+    }
+    return EXIT_GOOD;
+}
+
+static int run(const settings *s, char **names, size_t count)
+{
+    settings copy = *s;
+    const listing indexes = {.look = look, .put_line = put_line, .put_json = put_json, .to = &copy};
+    int result = check(s, names, count);
+    return result == EXIT_GOOD ? listing_run(&indexes, s, names, count) : result;
+}
+
+const command command_index = {
+    .name = "index",
+    .operands = "FILE...",
+    .summary = "Write row indexes of JPEGs, to decode parts of them faster",
+    .text =
+        (const char *const[]){
+            "Writes the row index of each JPEG to a file of at most 512 bytes, beside it and called like it with "
+            "'" ENDING "' behind. It says where rows of blocks begin in the JPEG. With it (--index of decode, hash and "
+            "convert) a part of the image is decoded without reading all that stands above it; the pixels are the "
+            "same.",
+            "An index belongs to the very bytes it was made of: it has their hash, and with any other file it is an "
+            "error. All of the JPEG is read, and damage in it is an error, too. JPEGs of several scans (progressive "
+            "ones), of one row of blocks, and other forms have no index: a note says so, and nothing is written.",
+            NULL},
+    .groups = (const option_group[]){{"Options", options_index}, {"Help", options_common}, {NULL, NULL}},
+    .examples = (const example[]){{"millrace index photo.jpg", "Writes photo.jpg" ENDING},
+                                  {"millrace hash --index=photo.jpg" ENDING " --region=100,900,224x224 photo.jpg",
+                                   "A part of it, read from the middle of the file"},
+                                  {"millrace index --json *.jpg | jq '.[] | select(.step > 1) | .name'",
+                                   "Those with too many rows to have all of them"},
+                                  {NULL, NULL}},
+    .operand_min = 1,
+    .operand_max = SIZE_MAX,
+    .operand = OPERAND_FILE,
+    .run = run,
+};

@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The row index of a JPEG: small, the same pixels with it as without, and refused when it is not right. */
+#include "test.h"
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "check.h"
+#include "codec/jpeg/index.h"
+#include "jpeg_plain.h"
+#include "shared.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Offsets in the head: doc/format-jpeg-index.md. */
+enum { AT_VERSION = 4, AT_COMPONENTS = 5, AT_STEP = 6, AT_COUNT = 8, AT_BITS = 10, AT_RESERVED = 14 };
+enum { AT_JPEG_NBYTES = 16, AT_JPEG_HASH = 24, HEAD = 32, HASH = 8, MOST = 512 };
+
+typedef struct kept_index {
+    uint8_t bytes[MOST];
+    size_t nbytes;
+} kept_index;
+
+static kept_index index_of(const picture_file *file)
+{
+    const void *bytes;
+    kept_index k = {.nbytes = 0};
+    assert_int_equal(mr_decoder_index(decoder, file->bytes, file->nbytes, &bytes, &k.nbytes), 0);
+    assert_string_equal(mr_decoder_detail(decoder), "");
+    assert_true(k.nbytes <= MOST);
+    assert_true((k.nbytes == 0) == (bytes == NULL));
+    if (k.nbytes != 0)
+        memcpy(k.bytes, bytes, k.nbytes);
+    return k;
+}
+
+static uint32_t step_of(const kept_index *k)
+{
+    return mr__load_le16(k->bytes + AT_STEP);
+}
+
+static uint32_t count_of(const kept_index *k)
+{
+    return mr__load_le16(k->bytes + AT_COUNT);
+}
+
+/* Hashes its bytes anew, as a forger would. */
+static void seal(kept_index *k)
+{
+    mr__store_le64(k->bytes + k->nbytes - HASH, mr__hash(k->bytes, k->nbytes - HASH));
+}
+
+static mr_decode_hints hints_with(const kept_index *k)
+{
+    return (mr_decode_hints){.struct_size = sizeof(mr_decode_hints), .index = k->bytes, .index_nbytes = k->nbytes};
+}
+
+/* Some rectangles of each size, from edge to edge. */
+static void check_regions(const picture_file *file, const kept_index *k, const mr_image *whole, uint32_t reduce,
+                          const char *what)
+{
+    mr_decode_hints h = hints_with(k);
+    uint64_t random = file->nbytes;
+    uint32_t w = whole->width, t = whole->height;
+    const mr_rect edges[] = {{0, 0, w, t}, {w - 1, t - 1, 1, 1}, {0, t - 1, w, 1}, {w / 2, t / 2, 1, t - t / 2}};
+    h.reduce = reduce;
+    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++)
+        check_region(file, h, edges[i], whole, what);
+    for (int i = 0; i < 12; i++)
+        check_region(file, h, picture_random_rect(&random, w, t), whole, what);
+    for (uint32_t y = 0; y < t; y += 1 + t / 40)
+        check_region(file, h, (mr_rect){w / 3, y, 1, 1 + picture_random_below(&random, t - y)}, whole, what);
+}
+
+static void check_file(const picture_file *file, uint32_t rows, const char *what)
+{
+    kept_index k = index_of(file);
+    if (rows < 2) {
+        assert_int_equal(k.nbytes, 0);
+        return;
+    }
+    assert_true(k.nbytes != 0);
+    assert_int_equal(count_of(&k), (rows - 1) / step_of(&k));
+    for (uint32_t reduce = 1; reduce <= 8; reduce *= 2) {
+        mr_decode_hints plain = {.struct_size = sizeof plain, .reduce = reduce};
+        mr_image whole = picture_decode(file->bytes, file->nbytes, &plain);
+        check_regions(file, &k, &whole, reduce, what);
+        mr_image_fini(&whole, NULL);
+    }
+}
+
+static const struct {
+    plain_space space;
+    uint8_t factors[3];
+} samplings[] = {
+    {PLAIN_YCC, {0x11, 0x11, 0x11}},
+    {PLAIN_YCC, {0x21, 0x11, 0x11}},
+    {PLAIN_YCC, {0x22, 0x11, 0x11}},
+    {PLAIN_YCC, {0x12, 0x11, 0x11}},
+    {PLAIN_YCC, {0x41, 0x11, 0x11}},
+    {PLAIN_YCC, {0x14, 0x11, 0x11}},
+    {PLAIN_YCC, {0x22, 0x21, 0x12}},
+    {PLAIN_YCC, {0x11, 0x22, 0x22}},
+    {PLAIN_RGB, {0x11, 0x11, 0x11}},
+    {PLAIN_GRAY, {0x11}},
+    {PLAIN_GRAY, {0x22}},
+};
+
+/* Every way to sample, restarts within rows, at their ends and beyond, qualities, sizes. */
+static void same_pixels(void **state)
+{
+    (void)state;
+    static const int restarts[] = {0, 1, 3, 7, 40, 1000};
+    static const struct {
+        uint32_t width, height;
+    } sizes[] = {{75, 66}, {17, 150}, {1, 33}, {130, 17}, {8, 8}};
+    for (size_t i = 0; i < sizeof samplings / sizeof *samplings; i++)
+        for (size_t z = 0; z < 5; z++)
+            for (size_t n = 0; n < 6; n++) {
+                plain_recipe r = {.width = sizes[z].width, .height = sizes[z].height, .space = samplings[i].space};
+                if (test_quick() && (i + z + n) % 3 != 0)
+                    continue;
+                memcpy(r.factors, samplings[i].factors, 3);
+                r.restart = restarts[n];
+                r.quality = n % 2 == 0 ? 100 : 60;
+                r.seed = i * 100 + n;
+                picture_file file = plain_encode(&r);
+                bool gray = r.space == PLAIN_GRAY;
+                uint32_t v = gray ? 1 : r.factors[0] % 16 > r.factors[1] % 16 ? r.factors[0] % 16 : r.factors[1] % 16;
+                check_file(&file, (r.height + 8 * v - 1) / (8 * v), "a generated JPEG with its index");
+                free(file.bytes);
+            }
+}
+
+/* Tables made for the image, and the standard's: L3 writes the one, our encoder the other. */
+static void optimised_tables(void **state)
+{
+    (void)state;
+    mr_image image = picture_make(100, 90, 3, 8, 5);
+    mr_encode_options o = {.struct_size = sizeof o, .form = MR_FORM_L3, .without_origin = true};
+    plain_recipe r = {.width = 100, .height = 90, .space = PLAIN_YCC, .factors = {0x21}};
+    picture_file plain = plain_encode(&r), jpeg;
+    const void *out;
+    size_t nbytes;
+    assert_int_equal(mr_encoder_recode(encoder, plain.bytes, plain.nbytes, &o, &out, &nbytes, NULL), 0);
+    picture_file l3 = picture_copy(out, nbytes);
+    o = (mr_encode_options){.struct_size = sizeof o, .form = MR_FORM_JPEG};
+    assert_int_equal(mr_encoder_recode(encoder, l3.bytes, l3.nbytes, &o, &out, &nbytes, NULL), 0);
+    jpeg = picture_copy(out, nbytes);
+    assert_true(jpeg.nbytes != plain.nbytes || memcmp(jpeg.bytes, plain.bytes, nbytes) != 0);
+    check_file(&jpeg, 12, "a JPEG with tables of its own");
+    free(plain.bytes);
+    free(l3.bytes);
+    free(jpeg.bytes);
+    mr_image_fini(&image, NULL);
+}
+
+/* At most 512 bytes whatever the size, and every row of an image such as ImageNet's. */
+static void small_for_every_size(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t width, height, step; /* 0: no matter which */
+        plain_space space;
+    } cases[] = {{500, 375, 1, PLAIN_YCC},  {1, 65500, 0, PLAIN_GRAY}, {1, 65500, 0, PLAIN_YCC},
+                 {65500, 1, 0, PLAIN_GRAY}, {65500, 16, 1, PLAIN_YCC}, {2000, 2000, 0, PLAIN_YCC}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        plain_recipe r = {.width = cases[i].width, .height = cases[i].height, .space = cases[i].space, .quality = 95};
+        picture_file file = plain_encode(&r);
+        kept_index k = index_of(&file);
+        if (cases[i].step != 0)
+            assert_int_equal(step_of(&k), cases[i].step);
+        uint32_t rows = (cases[i].height + 7) / 8;
+        assert_int_equal(k.nbytes == 0, rows == 1);
+        if (rows > 1) { // no step would do that is smaller
+            assert_int_equal(count_of(&k), (rows - 1) / step_of(&k));
+            assert_true(step_of(&k) == 1 || k.nbytes > MOST / 2);
+            mr_decode_hints h = hints_with(&k);
+            mr_image whole = picture_decode(file.bytes, file.nbytes, NULL);
+            check_region(&file, h, (mr_rect){0, cases[i].height * 2 / 3, 1, 5}, &whole, "a large one");
+            check_region(&file, h, (mr_rect){0, cases[i].height - 1, 1, 1}, &whole, "a large one");
+            mr_image_fini(&whole, NULL);
+        }
+        free(file.bytes);
+    }
+}
+
+static picture_file small_jpeg(uint64_t seed)
+{
+    plain_recipe r = {.width = 60, .height = 77, .space = PLAIN_YCC, .factors = {0x11}, .restart = 5, .seed = seed};
+    return plain_encode(&r);
+}
+
+static const mr_rect low = {20, 40, 12, 16}; /* a region behind rows that an index spares */
+
+/* Refused, also where it would not be needed; where damage is accepted, warned of, and the pixels are right. */
+static void check_bad(const picture_file *file, const kept_index *k, const char *part, const mr_image *whole)
+{
+    mr_decode_hints h = hints_with(k);
+    mr_image image;
+    check_refused(file, &h, MR_ECORRUPT, part);
+    h.region = low;
+    check_refused(file, &h, MR_ECORRUPT, part);
+    h.accept_damaged = true;
+    assert_int_equal(mr_decoder_decode(decoder, file->bytes, file->nbytes, &h, &image), 0);
+    assert_true(picture_is_part(whole, low, &image));
+    assert_int_equal(mr_decoder_warnings(decoder), 1);
+}
+
+static void wrong_ones_are_refused(void **state)
+{
+    (void)state;
+    picture_file file = small_jpeg(1), other = small_jpeg(2);
+    mr_image whole = picture_decode(file.bytes, file.nbytes, NULL);
+    kept_index good = index_of(&file), k = index_of(&other);
+    check_bad(&file, &k, "is of another JPEG, or this one has changed since", &whole);
+    for (size_t i = 0; i < good.nbytes * 8; i++) {
+        k = good;
+        k.bytes[i / 8] ^= (uint8_t)(1 << i % 8);
+        check_bad(&file, &k, "row index", &whole);
+    }
+    for (size_t n = 1; n < good.nbytes; n++) {
+        picture_file cut = picture_copy(good.bytes, n);
+        mr_decode_hints h = {.struct_size = sizeof h, .region = low, .index = cut.bytes, .index_nbytes = n};
+        check_refused(&file, &h, MR_ECORRUPT, "row index");
+        free(cut.bytes);
+    }
+    // One byte of the JPEG, behind the region or in a comment: all the same.
+    file.bytes[file.nbytes - 3] ^= 1;
+    mr_decode_hints h = hints_with(&good);
+    h.region = low;
+    check_refused(&file, &h, MR_ECORRUPT, "has changed since");
+    mr_image_fini(&whole, NULL);
+    free(file.bytes);
+    free(other.bytes);
+}
+
+static void random_bytes_are_refused(void **state)
+{
+    (void)state;
+    picture_file file = small_jpeg(1);
+    for (uint32_t i = 0; i < 600; i++) {
+        picture_file noise = {malloc(i + 1), i + 1};
+        picture_noise(noise.bytes, noise.nbytes, i);
+        if (i % 2 == 0 && i > 4)
+            memcpy(noise.bytes, "\x8aMRI\x01", 5);
+        mr_decode_hints h = {.struct_size = sizeof h, .index = noise.bytes, .index_nbytes = noise.nbytes};
+        check_refused(&file, &h, MR_ECORRUPT, "row index of a JPEG: it ");
+        free(noise.bytes);
+    }
+    free(file.bytes);
+}
+
+/* Each field of the head out of its range, with the right hash: found by the field itself. */
+static void heads_that_cannot_be(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t at;
+        uint8_t value;
+    } cases[] = {{AT_COMPONENTS, 0}, {AT_COMPONENTS, 4}, {AT_COMPONENTS, 1},   {AT_STEP, 0},     {AT_STEP, 2},
+                 {AT_COUNT, 0},      {AT_COUNT, 1},      {AT_COUNT + 1, 255},  {AT_BITS, 0},     {AT_BITS, 41},
+                 {AT_BITS, 255},     {AT_BITS + 1, 17},  {AT_BITS + 3, 200},   {AT_BITS + 2, 0}, {AT_RESERVED, 1},
+                 {AT_VERSION, 2},    {AT_VERSION, 0},    {AT_JPEG_NBYTES, 99}, {AT_JPEG_HASH, 0}};
+    picture_file file = small_jpeg(1);
+    mr_image whole = picture_decode(file.bytes, file.nbytes, NULL);
+    kept_index good = index_of(&file);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kept_index k = good;
+        k.bytes[cases[i].at] = cases[i].value;
+        seal(&k);
+        check_bad(&file, &k, "row index", &whole);
+    }
+    mr_image_fini(&whole, NULL);
+    free(file.bytes);
+}
+
+/*
+ * Entries of a forger's, with the right hashes: memory stays safe, and what comes is an error or pixels. Where the
+ * forgery is of a row that is passed, and not of where reading begins, it is an error.
+ */
+static void forged_entries(void **state)
+{
+    (void)state;
+    for (int restart = 0; restart < 12; restart += 4) {
+        plain_recipe r = {.width = 60, .height = 120, .space = PLAIN_YCC, .factors = {0x21}, .restart = restart};
+        picture_file file = plain_encode(&r);
+        kept_index good = index_of(&file);
+        uint64_t random = 1;
+        for (uint32_t i = 0; i < (test_quick() ? 1000u : 20000u); i++) {
+            kept_index k = good;
+            for (uint32_t n = 0; n <= i % 3; n++)
+                k.bytes[HEAD + picture_random_below(&random, (uint32_t)(k.nbytes - HEAD - HASH))] =
+                    (uint8_t)picture_random(&random);
+            seal(&k);
+            mr_decode_hints h = hints_with(&k);
+            h.region = picture_random_rect(&random, 60, 120);
+            h.reduce = 1;
+            int result = picture_try(decoder, file.bytes, file.nbytes, &h);
+            assert_true(result == 0 || result == MR_ECORRUPT);
+            h.accept_damaged = true;
+            assert_int_equal(picture_try(decoder, file.bytes, file.nbytes, &h), 0);
+        }
+        // From the top to the end every row is passed: what is not as the decoder has it is found.
+        for (size_t i = HEAD * 8; i < (good.nbytes - HASH) * 8; i++) {
+            kept_index k = good;
+            k.bytes[i / 8] ^= (uint8_t)(1 << i % 8);
+            seal(&k);
+            mr_decode_hints h = hints_with(&k);
+            check_refused(&file, &h, MR_ECORRUPT, "row index of a JPEG");
+        }
+        free(file.bytes);
+    }
+}
+
+/* What has no index, and whom one is given all the same. */
+static void where_there_is_none(void **state)
+{
+    (void)state;
+    picture_file baseline = small_jpeg(1);
+    kept_index k = index_of(&baseline);
+    for (int i = 0; i < 4; i++) {
+        plain_recipe r = {.width = 60, .height = 77, .space = i == 3 ? PLAIN_CMYK : PLAIN_YCC, .factors = {0x11}};
+        r.progressive = i == 0;
+        r.separate = i == 1;
+        r.arithmetic = i == 2 && plain_has_arithmetic();
+        picture_file file = plain_encode(&r);
+        if (i != 2 || r.arithmetic)
+            assert_int_equal(index_of(&file).nbytes, 0);
+        mr_decode_hints h = hints_with(&k);
+        check_refused(&file, &h, MR_ECORRUPT, "is of another JPEG");
+        // With the right hashes it can only be a forgery; nobody needs it, and the pixels are right.
+        kept_index forged = k;
+        mr__store_le64(forged.bytes + AT_JPEG_NBYTES, file.nbytes);
+        mr__store_le64(forged.bytes + AT_JPEG_HASH, mr__hash(file.bytes, file.nbytes));
+        seal(&forged);
+        mr_image whole = picture_decode(file.bytes, file.nbytes, NULL);
+        if (i != 2 || r.arithmetic)
+            check_region(&file, hints_with(&forged), low, &whole, "no JPEG for an index");
+        mr_image_fini(&whole, NULL);
+        free(file.bytes);
+    }
+    mr_image image = picture_make(30, 30, 3, 8, 1), out;
+    mr_encode_options o = {.struct_size = sizeof o, .form = MR_FORM_PNG};
+    picture_file png = picture_encode(&image, &o);
+    assert_int_equal(index_of(&png).nbytes, 0);
+    mr_decode_hints h = hints_with(&k);
+    check_refused(&png, &h, MR_ECORRUPT, "only JPEGs have one");
+    h.accept_damaged = true;
+    assert_int_equal(mr_decoder_decode(decoder, png.bytes, png.nbytes, &h, &out), 0);
+    assert_int_equal(mr_decoder_warnings(decoder), 1);
+    h = (mr_decode_hints){.struct_size = sizeof h, .index = k.bytes}; // 0 bytes are none
+    assert_int_equal(mr_decoder_decode(decoder, png.bytes, png.nbytes, &h, &out), 0);
+    assert_int_equal(mr_decoder_decode(decoder, baseline.bytes, baseline.nbytes, &h, &out), 0);
+    h = (mr_decode_hints){.struct_size = sizeof h, .index_nbytes = 7};
+    assert_int_equal(mr_decoder_decode(decoder, baseline.bytes, baseline.nbytes, &h, &out), 0);
+    mr_image_fini(&image, NULL);
+    free(png.bytes);
+    free(baseline.bytes);
+}
+
+/* libjpeg-turbo has no use for it, but a wrong one is wrong for all. */
+static void the_other_decoder(void **state)
+{
+    (void)state;
+    picture_file file = small_jpeg(1), other = small_jpeg(2);
+    kept_index good = index_of(&file), bad = index_of(&other);
+    mr_decoder_options o = {.struct_size = sizeof o, .jpeg = MR_JPEG_LIBJPEG};
+    mr_image whole = picture_decode(file.bytes, file.nbytes, NULL), out;
+    mr_decode_hints h = hints_with(&good);
+    mr_decoder *theirs;
+    h.region = low;
+    assert_int_equal(mr_decoder_new(&o, &theirs), 0);
+    assert_int_equal(mr_decoder_decode(theirs, file.bytes, file.nbytes, &h, &out), 0);
+    assert_true(picture_is_part(&whole, low, &out));
+    h.index = bad.bytes;
+    assert_int_equal(mr_decoder_decode(theirs, file.bytes, file.nbytes, &h, &out), MR_ECORRUPT);
+    mr_decoder_free(theirs);
+    mr_image_fini(&whole, NULL);
+    free(file.bytes);
+    free(other.bytes);
+}
+
+/* Damage anywhere is an error when an index is made, with a word on it. */
+static void none_of_damage(void **state)
+{
+    (void)state;
+    picture_file file = small_jpeg(3);
+    const void *out = &file;
+    size_t nbytes = 99;
+    int result = mr_decoder_index(decoder, file.bytes, file.nbytes * 2 / 3, &out, &nbytes);
+    assert_true(result == MR_ETRUNCATED || result == MR_ECORRUPT);
+    assert_true(mr_decoder_detail(decoder)[0] != '\0');
+    assert_true(out == &file && nbytes == 99);
+    free(file.bytes);
+}
+
+static void oriented_and_gray(void **state)
+{
+    (void)state;
+    mr_image image = picture_make(50, 90, 3, 8, 5);
+    mr_encode_options o = {.struct_size = sizeof o, .form = MR_FORM_JPEG, .orientation = 6};
+    picture_file file = picture_encode(&image, &o);
+    kept_index k = index_of(&file);
+    for (uint32_t channels = 1; channels <= 4; channels++) {
+        mr_decode_hints h = {.struct_size = sizeof h, .orient = true, .channels = channels};
+        mr_image whole = picture_decode(file.bytes, file.nbytes, &h);
+        h.index = k.bytes;
+        h.index_nbytes = k.nbytes;
+        for (uint32_t x = 0; x + 9 < 90; x += 5)
+            check_region(&file, h, (mr_rect){x, 11, 9, 13}, &whole, "turned");
+        mr_image_fini(&whole, NULL);
+    }
+    mr_image_fini(&image, NULL);
+    free(file.bytes);
+}
+
+/* It was once made: any change of these bytes is a change of the format. */
+static void its_bytes_are_fixed(void **state)
+{
+    (void)state;
+    const mr__jpeg_row rows[] = {{800, {0}}, {923, {-3, 4, 0}}, {1000, {7, -4, 0}}, {1600, {0, 3, 0}}};
+    const mr__jpeg_index_key key = {1000, UINT64_C(0x0123456789abcdef)};
+    static const uint8_t wanted[] = {0x8a, 'M', 'R', 'I', 1, 3, 1, 0, 3,    0,    10,   4,    4,    0,    0,    0,
+                                     0xe8, 3,   0,   0,   0, 0, 0, 0, 0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01};
+    uint8_t bytes[MOST];
+    mr__jpeg_index index;
+    mr__jpeg_row row = {800, {0}};
+    size_t nbytes = mr__jpeg_index_write(rows, 4, 3, key, bytes);
+    assert_int_equal(nbytes, HEAD + 7 + HASH); // 3 * (10 + 4 + 4) bits
+    assert_memory_equal(bytes, wanted, HEAD);
+    // 123, -3, 4; 77, 7, -4; 600, 0, 3: from the lowest bit on.
+    assert_int_equal(mr__load_le64(bytes + HEAD) & 0x3ffff, 123 | 13 << 10 | 4 << 14);
+    assert_int_equal(mr__load_le64(bytes + HEAD) >> 18 & 0x3ffff, 77 | 7 << 10 | 12 << 14);
+    assert_int_equal(mr__load_le64(bytes + HEAD) >> 36 & 0xfffff, 600 | 0 << 10 | 3 << 14);
+    assert_null(mr__jpeg_index_read(&index, bytes, nbytes));
+    for (uint32_t i = 1; i < 4; i++) {
+        mr__jpeg_index_next(&index, i, &row);
+        assert_memory_equal(&row, &rows[i], sizeof row.at + sizeof row.before);
+    }
+    bytes[HEAD + 6] |= 0x80; // behind the last entry
+    mr__store_le64(bytes + nbytes - HASH, mr__hash(bytes, nbytes - HASH));
+    assert_non_null(mr__jpeg_index_read(&index, bytes, nbytes));
+}
+
+typedef struct tally {
+    size_t files, nbytes, most, rows;
+} tally;
+
+static void visit(const char *path, const picture_file *file, void *user)
+{
+    tally *t = user;
+    mr_info info = info_of(file);
+    kept_index k = index_of(file);
+    if (k.nbytes == 0)
+        return;
+    uint64_t random = file->nbytes;
+    mr_image whole = picture_decode(file->bytes, file->nbytes, NULL);
+    for (int i = 0; i < 5; i++)
+        check_region(file, hints_with(&k), picture_random_rect(&random, info.width, info.height), &whole, path);
+    mr_image_fini(&whole, NULL);
+    t->files++;
+    t->nbytes += k.nbytes;
+    t->most = k.nbytes > t->most ? k.nbytes : t->most;
+    t->rows += step_of(&k) == 1;
+}
+
+static void shared_files(void **state)
+{
+    (void)state;
+    tally t = {0};
+    shared_each("data/imagenet", ".JPEG", visit, &t);
+    if (t.files != 0)
+        print_message("%zu files with an index, %.0f bytes on average, %zu at most, %zu with every row\n", t.files,
+                      (double)t.nbytes / (double)t.files, t.most, t.rows);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(its_bytes_are_fixed),    cmocka_unit_test(same_pixels),
+        cmocka_unit_test(optimised_tables),       cmocka_unit_test(small_for_every_size),
+        cmocka_unit_test(wrong_ones_are_refused), cmocka_unit_test(random_bytes_are_refused),
+        cmocka_unit_test(heads_that_cannot_be),   cmocka_unit_test(forged_entries),
+        cmocka_unit_test(where_there_is_none),    cmocka_unit_test(the_other_decoder),
+        cmocka_unit_test(none_of_damage),         cmocka_unit_test(oriented_and_gray),
+        cmocka_unit_test(shared_files),
+    };
+    return cmocka_run_group_tests(tests, handles_setup, handles_teardown);
+}
