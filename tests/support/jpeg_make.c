@@ -32,7 +32,7 @@ static int down_of(const make_recipe *r, int i)
 bool make_fits(const make_recipe *r)
 {
     int count = count_of(r), blocks = 0;
-    if (count == 1 || r->script == MAKE_SEPARATE || r->script == MAKE_DC_APART)
+    if (count == 1 || r->script == MAKE_SEPARATE || r->script == MAKE_BACKWARD || r->script == MAKE_DC_APART)
         return true;
     for (int i = r->script == MAKE_LUMA_APART; i < count; i++)
         blocks += across_of(r, i) * down_of(r, i);
@@ -68,6 +68,9 @@ static void write_script(scan_list *l, make_script script, int n)
     if (script == MAKE_SEPARATE)
         for (int i = 0; i < n; i++)
             add_scan(l, i, 1, 0, 63, 0, 0);
+    if (script == MAKE_BACKWARD)
+        for (int i = n - 1; i >= 0; i--)
+            add_scan(l, i, 1, 0, 63, 0, 0);
     if (script == MAKE_LUMA_APART)
         add_scan(l, 0, 1, 0, 63, 0, 0);
     if (script == MAKE_LUMA_APART && n > 1)
@@ -91,6 +94,23 @@ static void write_script(scan_list *l, make_script script, int n)
     }
 }
 
+/* One code of each length from 5 to 15, and 16 bits for all others, with the symbols in the opposite order. */
+static void lengthen(JHUFF_TBL *table)
+{
+    int n = 0, longer;
+    for (int i = 1; i <= 16; i++)
+        n += table->bits[i];
+    longer = n > 15 ? 15 : n;
+    for (int i = 0; i < n / 2; i++) {
+        UINT8 kept = table->huffval[i];
+        table->huffval[i] = table->huffval[n - 1 - i];
+        table->huffval[n - 1 - i] = kept;
+    }
+    for (int i = 1; i <= 16; i++)
+        table->bits[i] = i <= longer && i > 4 ? 1 : 0;
+    table->bits[16] = (UINT8)(n - (longer > 4 ? longer - 4 : 0));
+}
+
 static void set_options(j_compress_ptr c, const make_recipe *r, scan_list *scans)
 {
     static const J_COLOR_SPACE spaces[] = {JCS_GRAYSCALE, JCS_YCbCr, JCS_RGB, JCS_CMYK, JCS_YCCK};
@@ -110,6 +130,10 @@ static void set_options(j_compress_ptr c, const make_recipe *r, scan_list *scans
     c->raw_data_in = TRUE;
     c->arith_code = r->arithmetic;
     c->optimize_coding = r->optimised && !r->arithmetic;
+    for (int i = 0; r->long_codes && i < 2; i++) {
+        lengthen(c->dc_huff_tbl_ptrs[i]);
+        lengthen(c->ac_huff_tbl_ptrs[i]);
+    }
     c->restart_interval = r->restart_rows ? 0 : (unsigned)r->restart;
     c->restart_in_rows = r->restart_rows ? r->restart : 0;
     c->write_Adobe_marker = c->write_Adobe_marker && !r->no_adobe;

@@ -23,6 +23,7 @@ typedef enum make_look {
 typedef enum make_script {
     MAKE_ONE,        /* sequential, one scan */
     MAKE_SEPARATE,   /* sequential, a scan for each component */
+    MAKE_BACKWARD,   /* the same, the last first */
     MAKE_LUMA_APART, /* sequential, the first alone, then the others together */
     MAKE_DEFAULT,    /* libjpeg's own progressive script */
     MAKE_SPECTRAL,   /* progressive, bands alone */
@@ -44,6 +45,7 @@ typedef struct make_recipe {
     int quality;       /* 0: 85 */
     bool coarse;       /* quantisers above 255 may be */
     bool optimised;    /* Huffman tables of its own */
+    bool long_codes;   /* Huffman codes as long as they get, the longest for what is frequent */
     bool arithmetic;   /* coding */
     int restart;       /* MCUs from one restart marker to the next; 0: none */
     bool restart_rows; /* the same in rows of MCUs */
