@@ -79,6 +79,12 @@ static void widen_quantisers(picture_file *f) // says "4" where only 0 and 1 are
     f->bytes[at + 4] |= 0x40;
 }
 
+static void raise_quantisers(picture_file *f) // so that products are beyond 16 bits
+{
+    widen_quantisers(f);
+    memset(f->bytes + find(f, DQT, 0) + 5, 0xff, 128);
+}
+
 static void add_impossible_table(picture_file *f) // that no scan needs
 {
     static const uint8_t table[] = {0xff, DHT, 0, 22, 0x03, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3};
@@ -185,6 +191,9 @@ static const struct {
     {"a scan of the third component twice", scan_third_twice, SEPARATE, MR_EUNSUPPORTED, true, false},
     {"two components of one name", name_twice, WHOLE, MR_EUNSUPPORTED, true, false},
     {"quantisers of width 4", widen_quantisers, WHOLE, 0, true, false},
+    {"quantisers of 65535", raise_quantisers, WHOLE, MR_EUNSUPPORTED, true, false},
+    {"quantisers of 65535, several scans", raise_quantisers, SEPARATE, MR_EUNSUPPORTED, true, false},
+    {"quantisers of 65535, progressive", raise_quantisers, SCANS, MR_EUNSUPPORTED, true, false},
     {"a table that cannot be", add_impossible_table, WHOLE, 0, true, false},
     {"a needed table that cannot be", use_impossible_table, WHOLE, MR_ECORRUPT, false, false},
     {"an unused number of a table", name_unused_table, SCANS, 0, true, false},
