@@ -161,9 +161,11 @@ void mr__jpeg_reader_prepare(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *d
         for (uint32_t k = 0; k < 64; k++)
             r->careful |= r->quant[i][k] > MR__BLOCK_QUANT_MAX;
         if (s->first == 0 && s->high == 0)
-            mr__huffman_reader_init(&tables[0][s->dc[i]], &walk->huffman[0][s->dc[i]], false);
+            mr__huffman_reader_init(&tables[0][s->dc[i]], &walk->huffman[0][s->dc[i]],
+                                    progressive ? MR__HUFFMAN_SYMBOLS : MR__HUFFMAN_DC);
         if (s->last != 0)
-            mr__huffman_reader_init(&tables[1][s->ac[i]], &walk->huffman[1][s->ac[i]], !progressive);
+            mr__huffman_reader_init(&tables[1][s->ac[i]], &walk->huffman[1][s->ac[i]],
+                                    progressive ? MR__HUFFMAN_SYMBOLS : MR__HUFFMAN_AC);
     }
 }
 
