@@ -205,3 +205,14 @@ void own_must(const picture_file *file, const own_case *c)
         fail_msg("%s, reduce %u, %u channels: %s%s", c->what, c->reduce, c->channels,
                  plain_takes ? "" : "libjpeg does not take it either: ", mr_decoder_detail(own_decoders[OWN_BEST]));
 }
+
+void own_skip_unless_x86(void)
+{
+#if defined(__x86_64__)
+    bool is_x86 = true;
+#else
+    bool is_x86 = false;
+#endif
+    if (!is_x86 || getenv("JSIMD_FORCENONE") != NULL)
+        skip();
+}
