@@ -12,6 +12,9 @@ size_t LLVMFuzzerMutate(uint8_t *bytes, size_t nbytes, size_t max_nbytes);
 bool fuzz_is_png(const uint8_t *bytes, size_t nbytes);
 size_t fuzz_mutate_png(uint8_t *bytes, size_t nbytes, size_t max_nbytes, uint32_t seed);
 
+bool fuzz_is_jpeg(const uint8_t *bytes, size_t nbytes);
+size_t fuzz_mutate_jpeg(uint8_t *bytes, size_t nbytes, size_t max_nbytes, uint32_t seed);
+
 bool fuzz_is_l3(const uint8_t *bytes, size_t nbytes);
 size_t fuzz_mutate_l3(uint8_t *bytes, size_t nbytes, size_t max_nbytes, uint32_t seed);
 

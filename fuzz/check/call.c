@@ -34,7 +34,8 @@ mr_decoder *fuzz_decoder_new(const fuzz_setting *setting, fuzz_heap *heap)
 mr_decoder *fuzz_decoder_new_jpeg(const fuzz_setting *setting, fuzz_heap *heap, mr_jpeg_choice choice)
 {
     mr_hooks hooks = fuzz_heap_hooks(heap);
-    mr_decoder_options options = {.struct_size = sizeof options, .hooks = &hooks, .limits = &setting->limits, .jpeg = choice};
+    mr_decoder_options options = {
+        .struct_size = sizeof options, .hooks = &hooks, .limits = &setting->limits, .jpeg = choice};
     mr_decoder *decoder = NULL;
     int result = mr_decoder_new(&options, &decoder);
     FUZZ_REQUIRE((result == 0) == (decoder != NULL), "mr_decoder_new: %s", mr_error_name(result));

@@ -7,18 +7,10 @@
 
 #include "kernel/jpeg_pixels_passes_avx2.h"
 
-/*
- * Zero in `coef` what is not there and yet is read: columns are read as far as 1, 4 or 8 frequencies. Of whole strips
- * that begin at `coef`.
- */
+/* Zero in `coef` what is not there and yet is read, of whole strips that begin there. */
 AVX2 static void clear_empty(int16_t *coef, size_t pitch, uint64_t bands, size_t groups)
 {
-    uint64_t column = UINT64_C(0x0101010101010101), read = 0;
-    for (size_t u = 0; u < 8; u++) {
-        uint64_t there = bands >> u & column;
-        read |= (there >> 32 != 0 ? column : there >> 8 != 0 ? (uint32_t)column : there != 0) << u;
-    }
-    for (uint64_t left = read & ~bands; left != 0; left &= left - 1)
+    for (uint64_t left = mr__jpeg_empty_bands(bands); left != 0; left &= left - 1)
         for (size_t g = 0; g < groups; g += 2)
             store(coef + (size_t)__builtin_ctzll(left) * pitch + 8 * g, _mm256_setzero_si256());
 }

@@ -1,385 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * The transforms with NEON, a group of 8 blocks at a time: a vector is one frequency, then one sample, of 8 blocks.
- * Sums are those of jpeg_pixels_idct.c in the same widths; there is the why. As with AVX2, coefficients beyond 13 bits
- * in the first row, for which the short cut wraps, go to portable C. Interleaving stores do the transposition.
- */
+/* The transforms of L3's units with NEON. */
 #if defined(__aarch64__)
 
-#include "kernel/jpeg_pixels.h"
-#include "kernel/jpeg_pixels_kernels.h"
+#include "kernel/jpeg_pixels_passes_neon.h"
 
-#include <arm_neon.h>
-#include <stdbool.h>
-
-#define INLINE static inline __attribute__((always_inline))
-
-enum { LANES = 8 };
-
-/* Sums of 8 lanes in 32 bits. */
-typedef struct wide {
-    int32x4_t lo, hi;
-} wide;
-
-/* Vectors by name, not by index: compilers keep these in registers where they would keep an array in memory. */
-typedef struct eight {
-    int16x8_t v0, v1, v2, v3, v4, v5, v6, v7;
-} eight;
-
-typedef struct four {
-    int16x8_t v0, v1, v2, v3;
-} four;
-
-INLINE wide times(int16x8_t x, int16_t factor)
+/* Zero in `coef` what is not there and yet is read. */
+static void clear_empty(int16_t *coef, size_t pitch, uint64_t bands)
 {
-    return (wide){vmull_n_s16(vget_low_s16(x), factor), vmull_n_s16(vget_high_s16(x), factor)};
+    for (uint64_t left = mr__jpeg_empty_bands(bands); left != 0; left &= left - 1)
+        for (size_t i = 0; i < pitch; i += LANES)
+            vst1q_s16(coef + (size_t)__builtin_ctzll(left) * pitch + i, vdupq_n_s16(0));
 }
 
-INLINE wide plus_times(wide sum, int16x8_t x, int16_t factor)
+/* All groups, one by one. */
+INLINE void each_group(int size, int16_t *coef, size_t pitch, uint64_t bands, size_t groups, uint8_t *to,
+                       ptrdiff_t stride, ptrdiff_t step)
 {
-    return (wide){vmlal_n_s16(sum.lo, vget_low_s16(x), factor), vmlal_n_s16(sum.hi, vget_high_s16(x), factor)};
-}
-
-INLINE wide two_times(int16x8_t a, int16_t low, int16x8_t b, int16_t high)
-{
-    return plus_times(times(a, low), b, high);
-}
-
-INLINE wide sum(wide a, wide b)
-{
-    return (wide){vaddq_s32(a.lo, b.lo), vaddq_s32(a.hi, b.hi)};
-}
-
-INLINE wide difference(wide a, wide b)
-{
-    return (wide){vsubq_s32(a.lo, b.lo), vsubq_s32(a.hi, b.hi)};
-}
-
-/* With half a unit of `shift` bits. */
-INLINE wide rounded(wide x, int shift)
-{
-    int32x4_t half = vdupq_n_s32(1 << (shift - 1));
-    return (wide){vaddq_s32(x.lo, half), vaddq_s32(x.hi, half)};
-}
-
-INLINE wide shifted(wide x, int shift)
-{
-    int32x4_t by = vdupq_n_s32(-shift);
-    return (wide){vshlq_s32(x.lo, by), vshlq_s32(x.hi, by)};
-}
-
-/* Saturated to 16 bits. */
-INLINE int16x8_t narrow(wide x, int shift)
-{
-    wide y = shifted(x, shift);
-    return vcombine_s16(vqmovn_s32(y.lo), vqmovn_s32(y.hi));
-}
-
-INLINE eight line8(eight in, int shift)
-{
-    wide even0 = rounded(times(vaddq_s16(in.v0, in.v4), 8192), shift);
-    wide even1 = rounded(times(vsubq_s16(in.v0, in.v4), 8192), shift);
-    wide turn2 = two_times(in.v2, 4433, in.v6, -10704), turn3 = two_times(in.v2, 10703, in.v6, 4433);
-    int16x8_t s37 = vaddq_s16(in.v3, in.v7), s15 = vaddq_s16(in.v1, in.v5);
-    wide z3 = two_times(s37, -6436, s15, 9633), z4 = two_times(s37, 9633, s15, 6437);
-    wide odd0 = plus_times(plus_times(z3, in.v7, -4927), in.v1, -7373);
-    wide odd1 = plus_times(plus_times(z4, in.v5, -4176), in.v3, -20995);
-    wide odd2 = plus_times(plus_times(z3, in.v5, -20995), in.v3, 4177);
-    wide odd3 = plus_times(plus_times(z4, in.v7, -7373), in.v1, 4926);
-    wide e0 = sum(even0, turn3), e1 = sum(even1, turn2), e2 = difference(even1, turn2), e3 = difference(even0, turn3);
-    return (eight){
-        narrow(sum(e0, odd3), shift),        narrow(sum(e1, odd2), shift),        narrow(sum(e2, odd1), shift),
-        narrow(sum(e3, odd0), shift),        narrow(difference(e3, odd0), shift), narrow(difference(e2, odd1), shift),
-        narrow(difference(e1, odd2), shift), narrow(difference(e0, odd3), shift),
-    };
-}
-
-/* The same where frequencies 4 to 7 are zero. */
-INLINE eight line8_short(four in, int shift)
-{
-    wide base = rounded(times(in.v0, 8192), shift);
-    wide e0 = plus_times(base, in.v2, 10703), e3 = plus_times(base, in.v2, -10703);
-    wide e1 = plus_times(base, in.v2, 4433), e2 = plus_times(base, in.v2, -4433);
-    wide odd0 = two_times(in.v1, 2260, in.v3, -6436), odd1 = two_times(in.v1, 6437, in.v3, -11362);
-    wide odd2 = two_times(in.v1, 9633, in.v3, -2259), odd3 = two_times(in.v1, 11363, in.v3, 9633);
-    return (eight){
-        narrow(sum(e0, odd3), shift),        narrow(sum(e1, odd2), shift),        narrow(sum(e2, odd1), shift),
-        narrow(sum(e3, odd0), shift),        narrow(difference(e3, odd0), shift), narrow(difference(e2, odd1), shift),
-        narrow(difference(e1, odd2), shift), narrow(difference(e0, odd3), shift),
-    };
-}
-
-/* Frequency 4 is not looked at. */
-INLINE four line4(eight in, int shift)
-{
-    wide base = rounded(times(in.v0, 16384), shift), turn = two_times(in.v2, 15137, in.v6, -6270);
-    wide odd0 = sum(two_times(in.v1, 8697, in.v3, -17799), two_times(in.v5, 11893, in.v7, -1730));
-    wide odd2 = sum(two_times(in.v1, 20995, in.v3, 7373), two_times(in.v5, -4926, in.v7, -4176));
-    wide e0 = sum(base, turn), e1 = difference(base, turn);
-    return (four){narrow(sum(e0, odd2), shift), narrow(sum(e1, odd0), shift), narrow(difference(e1, odd0), shift),
-                  narrow(difference(e0, odd2), shift)};
-}
-
-/* Bytes around 128 from samples around 0. */
-INLINE uint8x8_t bytes_of(int16x8_t x)
-{
-    return veor_u8(vreinterpret_u8_s8(vqmovn_s16(x)), vdup_n_u8(128));
-}
-
-INLINE uint16x8_t pairs_of(int16x8_t a, int16x8_t b)
-{
-    uint8x8x2_t z = vzip_u8(bytes_of(a), bytes_of(b));
-    return vreinterpretq_u16_u8(vcombine_u8(z.val[0], z.val[1]));
-}
-
-/* A line of 8 samples a block. The place of a line is any address, and the store does not mind. */
-INLINE void store_8(uint8_t *to, eight s)
-{
-    uint16x8x4_t x = {{pairs_of(s.v0, s.v1), pairs_of(s.v2, s.v3), pairs_of(s.v4, s.v5), pairs_of(s.v6, s.v7)}};
-    vst4q_u16((uint16_t *)(void *)to, x);
-}
-
-INLINE void store_4(uint8_t *to, four s)
-{
-    uint8x8x4_t x = {{bytes_of(s.v0), bytes_of(s.v1), bytes_of(s.v2), bytes_of(s.v3)}};
-    vst4_u8(to, x);
-}
-
-/* What a group's passes need: its coefficients, and how far each column reaches: 8, 4, 1 frequencies, or none. */
-typedef struct group {
-    const int16_t *coef;
-    size_t pitch;
-    int reach[8];
-} group;
-
-INLINE int16x8_t band(const group *g, size_t v, size_t u)
-{
-    return vld1q_s16(g->coef + (8 * v + u) * g->pitch);
-}
-
-static void find_reach(group *g, uint64_t bands)
-{
-    for (size_t u = 0; u < 8; u++) {
-        uint64_t c = bands >> u & UINT64_C(0x0101010101010101);
-        g->reach[u] = c >> 32 != 0 ? 8 : c >> 8 != 0 ? 4 : c != 0;
-    }
-}
-
-/* Zero in `coef` what is not there, as far as the columns reach. */
-static void clear_empty(int16_t *coef, size_t pitch, uint64_t bands, const int reach[8])
-{
-    for (size_t u = 0; u < 8; u++)
-        for (size_t v = 0; v < (size_t)reach[u]; v++)
-            if ((bands >> (8 * v + u) & 1) == 0)
-                for (size_t i = 0; i < pitch; i += LANES)
-                    vst1q_s16(coef + (8 * v + u) * pitch + i, vdupq_n_s16(0));
-}
-
-static bool is_wild(const group *g)
-{
-    uint16x8_t most = vdupq_n_u16(0);
-    for (size_t u = 0; u < 8; u++)
-        if (g->reach[u] != 0)
-            most = vmaxq_u16(most, vreinterpretq_u16_s16(vabsq_s16(band(g, 0, u))));
-    return vmaxvq_u16(most) >= 0x2000;
-}
-
-INLINE int16_t *cell(int16_t *table, size_t v, size_t u)
-{
-    return table + LANES * (8 * v + u);
-}
-
-INLINE void put_column(int16_t *table, size_t u, eight x)
-{
-    vst1q_s16(cell(table, 0, u), x.v0);
-    vst1q_s16(cell(table, 1, u), x.v1);
-    vst1q_s16(cell(table, 2, u), x.v2);
-    vst1q_s16(cell(table, 3, u), x.v3);
-    vst1q_s16(cell(table, 4, u), x.v4);
-    vst1q_s16(cell(table, 5, u), x.v5);
-    vst1q_s16(cell(table, 6, u), x.v6);
-    vst1q_s16(cell(table, 7, u), x.v7);
-}
-
-INLINE eight all_of(int16x8_t x)
-{
-    return (eight){x, x, x, x, x, x, x, x};
-}
-
-/* Of a column, zero beyond its reach. */
-INLINE eight column_of(const group *g, size_t u)
-{
-    eight x = all_of(vdupq_n_s16(0));
-    if (g->reach[u] >= 1)
-        x.v0 = band(g, 0, u);
-    if (g->reach[u] >= 4) {
-        x.v1 = band(g, 1, u);
-        x.v2 = band(g, 2, u);
-        x.v3 = band(g, 3, u);
-    }
-    if (g->reach[u] == 8) {
-        x.v4 = band(g, 4, u);
-        x.v5 = band(g, 5, u);
-        x.v6 = band(g, 6, u);
-        x.v7 = band(g, 7, u);
-    }
-    return x;
-}
-
-INLINE void column8(const group *g, size_t u, int16_t *table)
-{
-    eight x = column_of(g, u);
-    if (g->reach[u] == 8)
-        put_column(table, u, line8(x, 11));
-    else if (g->reach[u] == 4)
-        put_column(table, u, line8_short((four){x.v0, x.v1, x.v2, x.v3}, 11));
-    else
-        put_column(table, u, all_of(vshlq_n_s16(x.v0, 2)));
-}
-
-INLINE four first_four(int16_t *table, size_t v)
-{
-    return (four){vld1q_s16(cell(table, v, 0)), vld1q_s16(cell(table, v, 1)), vld1q_s16(cell(table, v, 2)),
-                  vld1q_s16(cell(table, v, 3))};
-}
-
-INLINE eight row_of(int16_t *table, size_t v)
-{
-    four x = first_four(table, v);
-    return (eight){x.v0,
-                   x.v1,
-                   x.v2,
-                   x.v3,
-                   vld1q_s16(cell(table, v, 4)),
-                   vld1q_s16(cell(table, v, 5)),
-                   vld1q_s16(cell(table, v, 6)),
-                   vld1q_s16(cell(table, v, 7))};
-}
-
-static void group8(const group *g, uint8_t *to, ptrdiff_t stride)
-{
-    int16_t table[64 * LANES];
-    int last = 7;
-    while (last > 0 && g->reach[last] == 0)
-        last--;
-    for (size_t u = 0; u < (last >= 4 ? 8 : last >= 1 ? 4 : 1); u++)
-        column8(g, u, table);
-    if (last >= 4)
-        for (size_t v = 0; v < 8; v++, to += stride)
-            store_8(to, line8(row_of(table, v), 18));
-    else if (last >= 1)
-        for (size_t v = 0; v < 8; v++, to += stride)
-            store_8(to, line8_short(first_four(table, v), 18));
-    else // (x * 8192 + half) >> 18, in 16 bits
-        for (size_t v = 0; v < 8; v++, to += stride)
-            store_8(to, all_of(vrshrq_n_s16(vld1q_s16(cell(table, v, 0)), 5)));
-}
-
-static void group4(const group *g, uint8_t *to, ptrdiff_t stride)
-{
-    int16_t table[4 * 8 * LANES];
-    for (size_t u = 0; u < 8; u++) {
-        four x = line4(column_of(g, u), 12);
-        vst1q_s16(cell(table, 0, u), x.v0);
-        vst1q_s16(cell(table, 1, u), x.v1);
-        vst1q_s16(cell(table, 2, u), x.v2);
-        vst1q_s16(cell(table, 3, u), x.v3);
-    }
-    for (size_t v = 0; v < 4; v++, to += stride)
-        store_4(to, line4(row_of(table, v), 19));
-}
-
-/* Of frequencies 1, 3, 5, 7. */
-INLINE wide odd2(four x)
-{
-    return sum(two_times(x.v0, 29692, x.v1, -10426), two_times(x.v2, 6967, x.v3, -5906));
-}
-
-typedef struct two {
-    wide upper, lower;
-} two;
-
-/* The upper and the lower sample of a column, in 32 bits. */
-INLINE two column2(const group *g, size_t u)
-{
-    eight x = column_of(g, u);
-    wide even = {vshll_n_s16(vget_low_s16(x.v0), 15), vshll_n_s16(vget_high_s16(x.v0), 15)};
-    wide odd = odd2((four){x.v1, x.v3, x.v5, x.v7});
-    even = rounded(even, 13);
-    return (two){shifted(sum(even, odd), 13), shifted(difference(even, odd), 13)};
-}
-
-/* The first frequency has stayed in 32 bits. */
-INLINE void line2(uint8_t *to, wide first, wide x1, wide x3, wide x5, wide x7)
-{
-    wide even = rounded((wide){vshlq_n_s32(first.lo, 15), vshlq_n_s32(first.hi, 15)}, 20);
-    wide odd = odd2((four){narrow(x1, 0), narrow(x3, 0), narrow(x5, 0), narrow(x7, 0)});
-    uint8x8x2_t x = {{bytes_of(narrow(sum(even, odd), 20)), bytes_of(narrow(difference(even, odd), 20))}};
-    vst2_u8(to, x);
-}
-
-static void group2(const group *g, uint8_t *to, ptrdiff_t stride)
-{
-    two x0 = column2(g, 0), x1 = column2(g, 1), x3 = column2(g, 3), x5 = column2(g, 5), x7 = column2(g, 7);
-    line2(to, x0.upper, x1.upper, x3.upper, x5.upper, x7.upper);
-    line2(to + stride, x0.lower, x1.lower, x3.lower, x5.lower, x7.lower);
-}
-
-static group open_group(int16_t *coef, size_t pitch, uint64_t bands)
-{
-    group g = {.coef = coef, .pitch = pitch};
-    find_reach(&g, bands);
-    clear_empty(coef, pitch, bands, g.reach);
-    return g;
-}
-
-static void idct8_i16_neon(int16_t *coef, size_t pitch, uint64_t bands, size_t groups, uint8_t *to, ptrdiff_t stride,
-                           ptrdiff_t step)
-{
-    group g = open_group(coef, pitch, bands);
+    clear_empty(coef, pitch, bands);
     for (size_t i = 0; i < groups; i++, to += step) {
-        g.coef = coef + LANES * i;
-        if (is_wild(&g))
-            mr__jpeg_idct8_c(coef + LANES * i, pitch, bands, 1, to, stride, step);
-        else
+        group g = {.coef = coef + LANES * i, .pitch = pitch, .bands = bands};
+        if (size == 2)
+            group2(&g, to, stride);
+        else if (is_wild(&g))
+            (size == 8 ? mr__jpeg_idct8_c : mr__jpeg_idct4_c)(g.coef, pitch, bands, 1, to, stride, step);
+        else if (size == 8)
             group8(&g, to, stride);
-    }
-}
-
-static void idct4_i16_neon(int16_t *coef, size_t pitch, uint64_t bands, size_t groups, uint8_t *to, ptrdiff_t stride,
-                           ptrdiff_t step)
-{
-    group g = open_group(coef, pitch, bands);
-    for (size_t i = 0; i < groups; i++, to += step) {
-        g.coef = coef + LANES * i;
-        if (is_wild(&g))
-            mr__jpeg_idct4_c(coef + LANES * i, pitch, bands, 1, to, stride, step);
         else
             group4(&g, to, stride);
     }
 }
 
+static void idct8_i16_neon(int16_t *coef, size_t pitch, uint64_t bands, size_t groups, uint8_t *to, ptrdiff_t stride,
+                           ptrdiff_t step)
+{
+    each_group(8, coef, pitch, bands, groups, to, stride, step);
+}
+
+static void idct4_i16_neon(int16_t *coef, size_t pitch, uint64_t bands, size_t groups, uint8_t *to, ptrdiff_t stride,
+                           ptrdiff_t step)
+{
+    each_group(4, coef, pitch, bands, groups, to, stride, step);
+}
+
 static void idct2_i16_neon(int16_t *coef, size_t pitch, uint64_t bands, size_t groups, uint8_t *to, ptrdiff_t stride,
                            ptrdiff_t step)
 {
-    group g = open_group(coef, pitch, bands);
-    for (size_t i = 0; i < groups; i++, to += step) {
-        g.coef = coef + LANES * i;
-        group2(&g, to, stride);
-    }
+    each_group(2, coef, pitch, bands, groups, to, stride, step);
 }
 
-/* (x + 4) >> 3, of which 10 bits count. */
 static void idct1_i16_neon(int16_t *coef, size_t pitch, uint64_t bands, size_t groups, uint8_t *to, ptrdiff_t stride,
                            ptrdiff_t step)
 {
     (void)pitch;
     (void)stride;
-    for (size_t i = 0; i < groups; i++, to += step) {
-        int16x8_t x = (bands & 1) ? vld1q_s16(coef + LANES * i) : vdupq_n_s16(0);
-        x = vshrq_n_s16(vshlq_n_s16(vrshrq_n_s16(x, 3), 6), 6);
-        vst1_u8(to, bytes_of(x));
-    }
+    for (size_t i = 0; i < groups; i++, to += step)
+        store_1(to, (bands & 1) ? vld1q_s16(coef + LANES * i) : vdupq_n_s16(0));
 }
 
 void mr__jpeg_pixels_init_idct_neon(mr__jpeg_pixels *table)

@@ -24,11 +24,23 @@ static inline size_t mr__jpeg_zigzag(size_t v, size_t u)
     return zigzag[8 * v + u];
 }
 
+/* Of `bands`, in natural order: those that are not there, and yet read where columns are taken by 1, 4 or 8. */
+static inline uint64_t mr__jpeg_empty_bands(uint64_t bands)
+{
+    uint64_t column = UINT64_C(0x0101010101010101), read = 0;
+    for (size_t u = 0; u < 8; u++) {
+        uint64_t there = bands >> u & column;
+        read |= (there >> 32 != 0 ? column : there >> 8 != 0 ? column >> 32 : there) << u;
+    }
+    return read & ~bands;
+}
+
 void mr__jpeg_pixels_init_avx2(mr__jpeg_pixels *table, mr__cpu_flags cpu);
 void mr__jpeg_pixels_init_idct_avx2(mr__jpeg_pixels *table);
 void mr__jpeg_pixels_init_strip_avx2(mr__jpeg_pixels *table);
 void mr__jpeg_pixels_init_neon(mr__jpeg_pixels *table, mr__cpu_flags cpu);
 void mr__jpeg_pixels_init_idct_neon(mr__jpeg_pixels *table);
+void mr__jpeg_pixels_init_strip_neon(mr__jpeg_pixels *table);
 
 static inline uint8_t mr__jpeg_clamp(int value)
 {

@@ -170,6 +170,7 @@ void mr__jpeg_pixels_init_neon(mr__jpeg_pixels *table, mr__cpu_flags cpu)
     if ((cpu & MR__CPU_NEON) == 0)
         return;
     mr__jpeg_pixels_init_idct_neon(table);
+    mr__jpeg_pixels_init_strip_neon(table);
     table->sum = sum_u8_neon;
     table->quadruple = quadruple_u8_neon;
     table->between = between_u8_neon;

@@ -9,7 +9,7 @@
  * The one thing left out is the wrap-around in the short cut for blocks with a first row only: it takes coefficients
  * beyond 13 bits in that row, which no image has. The kernels look for those, and give them to portable C.
  */
-#ifndef MR_KERNEL_JPEG_PIXELS_PASSES_AVX2_H
+#if defined(__x86_64__) && !defined(MR_KERNEL_JPEG_PIXELS_PASSES_AVX2_H)
 #define MR_KERNEL_JPEG_PIXELS_PASSES_AVX2_H
 
 #include "kernel/jpeg_pixels_kernels.h"

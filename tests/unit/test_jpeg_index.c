@@ -395,6 +395,53 @@ static void none_of_damage(void **state)
     free(file.bytes);
 }
 
+/* Adds bits to a scan's data, with stuffing. */
+static void add_bits(picture_file *file, uint32_t *pending, uint32_t *count, uint32_t value, uint32_t bits)
+{
+    for (uint32_t i = bits; i-- != 0;) {
+        *pending = *pending << 1 | (value >> i & 1);
+        if (++*count % 8 != 0)
+            continue;
+        file->bytes[file->nbytes++] = (uint8_t)*pending;
+        if ((*pending & 255) == 255)
+            file->bytes[file->nbytes++] = 0;
+    }
+}
+
+/* Gray, 9 blocks a row, each with a DC that is 32767 more than the last one's: it leaves 16 bits, then 32. */
+static picture_file growing_jpeg(uint32_t rows)
+{
+    static const uint8_t head[] = {0xff, 0xd8, 0xff, 0xc0, 0,  11,   8,    0, 0, 0, 72, 1, 1, 0x11, 0, 0xff, 0xc4, 0,
+                                   20,   0x00, 1,    0,    0,  0,    0,    0, 0, 0, 0,  0, 0, 0,    0, 0,    0,    0,
+                                   15,   0xff, 0xc4, 0,    20, 0x10, 1,    0, 0, 0, 0,  0, 0, 0,    0, 0,    0,    0,
+                                   0,    0,    0,    0,    0,  0xff, 0xda, 0, 8, 1, 1,  0, 0, 63,   0};
+    picture_file file = {calloc(1, 200 + (size_t)rows * 9 * 5), 0};
+    uint32_t pending = 0, count = 0;
+    memcpy(file.bytes, "\xff\xd8\xff\xdb\0\x43\0", 7);
+    memset(file.bytes + 7, 1, 64);
+    memcpy(file.bytes + 71, head + 2, sizeof head - 2);
+    mr__store_be16(file.bytes + 71 + 5, (uint16_t)(rows * 8));
+    file.nbytes = 71 + sizeof head - 2;
+    for (uint32_t i = 0; i < rows * 9; i++)
+        add_bits(&file, &pending, &count, 0x7fff << 1, 17);
+    while (count % 8 != 0)
+        add_bits(&file, &pending, &count, 1, 1);
+    memcpy(file.bytes + file.nbytes, "\xff\xd9", 2);
+    file.nbytes += 2;
+    return file;
+}
+
+/* No predictor that an index can say: none is made, and nothing overflows. */
+static void numbers_that_no_image_has(void **state)
+{
+    (void)state;
+    picture_file few = growing_jpeg(2), many = growing_jpeg(8000);
+    assert_int_equal(index_of(&few).nbytes, 0);
+    assert_int_equal(index_of(&many).nbytes, 0);
+    free(few.bytes);
+    free(many.bytes);
+}
+
 static void oriented_and_gray(void **state)
 {
     (void)state;
@@ -483,8 +530,8 @@ int main(void)
         cmocka_unit_test(wrong_ones_are_refused), cmocka_unit_test(random_bytes_are_refused),
         cmocka_unit_test(heads_that_cannot_be),   cmocka_unit_test(forged_entries),
         cmocka_unit_test(where_there_is_none),    cmocka_unit_test(the_other_decoder),
-        cmocka_unit_test(none_of_damage),         cmocka_unit_test(oriented_and_gray),
-        cmocka_unit_test(shared_files),
+        cmocka_unit_test(none_of_damage),         cmocka_unit_test(numbers_that_no_image_has),
+        cmocka_unit_test(oriented_and_gray),      cmocka_unit_test(shared_files),
     };
     return cmocka_run_group_tests(tests, handles_setup, handles_teardown);
 }

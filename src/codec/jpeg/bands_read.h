@@ -91,13 +91,9 @@ BAND_INLINE void take_more(mr__bits *b, band *d, uint32_t n)
 {
     mr__bits_fill(b);
     d->more_count -= n;
-    if (__builtin_expect(n > 24, 0)) {
+    while (__builtin_expect(n > 24, 0)) {
         d->more = d->more << 24 | mr__bits_take(b, 24);
         n -= 24;
-        if (n > 24) {
-            d->more = d->more << 24 | mr__bits_take(b, 24);
-            n -= 24;
-        }
         mr__bits_fill(b);
     }
     d->more = d->more << n | b->bits >> 1 >> (63 - n);

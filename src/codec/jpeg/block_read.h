@@ -18,7 +18,8 @@ MR__BLOCK_INLINE bool mr__block_read_dc(mr__bits *b, const mr__huffman_reader *t
     uint32_t size = mr__bits_take_symbol(b, table, &length);
     if (__builtin_expect(length == 0, 0))
         return false;
-    *dc += mr__bits_take_value(b, size);
+    // Where nothing is kept nobody looks at its range: a hostile sum wraps.
+    *dc = (int32_t)((uint32_t)*dc + (uint32_t)mr__bits_take_value(b, size));
     return true;
 }
 

@@ -41,8 +41,6 @@ static int reserve_blocks(mr__call *call, mr__jpeg_coefficients *c, mr__buffer *
     uint8_t *next = buffer->bytes;
     for (uint32_t i = 0; i < c->components; next += nbytes[i++])
         c->plane[i].blocks = (int16_t *)(void *)next;
-    if (c->progressive)
-        memset(buffer->bytes, 0, total);
     return 0;
 }
 

@@ -44,14 +44,16 @@ static int read_quantisers(mr__jpeg_walk *w, const mr__jpeg_segment *s)
  */
 static size_t pass_impossible(mr__jpeg_walk *w, uint32_t table_class, uint32_t number, const uint8_t *p, size_t nbytes)
 {
-    size_t used = MR__HUFFMAN_LENGTH_MAX;
-    for (size_t i = 0; i < MR__HUFFMAN_LENGTH_MAX && nbytes > used; i++)
-        used += p[i];
-    if (used > nbytes || nbytes < MR__HUFFMAN_LENGTH_MAX || used > MR__HUFFMAN_LENGTH_MAX + MR__HUFFMAN_COUNT_MAX)
+    size_t count = 0;
+    if (nbytes < MR__HUFFMAN_LENGTH_MAX)
+        return 0;
+    for (size_t i = 0; i < MR__HUFFMAN_LENGTH_MAX; i++)
+        count += p[i];
+    if (count > MR__HUFFMAN_COUNT_MAX || count > nbytes - MR__HUFFMAN_LENGTH_MAX)
         return 0;
     w->huffman[table_class][number] = (mr__huffman){0};
     w->impossible[table_class][number] = true;
-    return used;
+    return MR__HUFFMAN_LENGTH_MAX + count;
 }
 
 /* DHT. */

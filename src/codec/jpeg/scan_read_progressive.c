@@ -46,6 +46,16 @@ static bool fits(int32_t value)
     return value >= -INT16_MAX && value <= INT16_MAX;
 }
 
+/* Scans of one component pass over its padding. */
+static void clear_padding(const mr__jpeg_plane *p)
+{
+    for (uint32_t y = 0; y < p->padded_h; y++) {
+        uint32_t x = y < p->blocks_h ? p->blocks_w : 0;
+        memset(p->blocks + ((size_t)y * p->padded_w + x) * 64, 0, (size_t)(p->padded_w - x) * 64 * sizeof *p->blocks);
+    }
+}
+
+/* The first scan of a component: its blocks hold anything before. */
 static bool read_dc_first(mr__jpeg_reader *r, mr__jpeg_unit *units, uint32_t unit_count, uint32_t mcus)
 {
     mr__bits b = r->bits;
@@ -58,8 +68,9 @@ static bool read_dc_first(mr__jpeg_reader *r, mr__jpeg_unit *units, uint32_t uni
                 return stop(r, &b, MR__JPEG_BAD_CODE);
             int32_t dc = r->before[u->part] + mr__bits_take_value(&b, size);
             if (!fits(dc) || !fits(dc * (1 << r->scan->low)))
-                return stop(r, &b, MR__JPEG_BAD_RANGE);
+                return stop(r, &b, MR__JPEG_STRANGE);
             r->before[u->part] = dc;
+            memset(u->block, 0, 64 * sizeof *u->block);
             u->block[0] = (int16_t)(dc * (1 << r->scan->low));
             u->block += u->step;
         }
@@ -112,6 +123,8 @@ mr__jpeg_read_mcus *mr__jpeg_read_progressive(mr__jpeg_reader *r, uint32_t codes
 {
     const mr__jpeg_scan *s = r->scan;
     mr__jpeg_bands kernels;
+    if (s->first == 0 && s->high == 0 && s->count == 1)
+        clear_padding(&r->frame->plane[s->component[0]]);
     if (s->first == 0)
         return s->high == 0 ? read_dc_first : read_dc_more;
     mr__jpeg_bands_init(&kernels, r->call->cpu);

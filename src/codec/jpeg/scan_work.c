@@ -27,7 +27,7 @@ int mr__scan_work_add(mr__call *call, mr__scan_work *work, uint64_t blocks, size
     return mr__call_fail(
         call, MR_ELIMIT,
         "JPEG of %llu scans, near byte %zu, whose work is out of proportion: %llu blocks, where an image "
-        "of %llu in %zu bytes may have %llu (limits.scans / 8 times, and 64 a byte)",
+        "of %llu in %zu bytes may have %llu (limits.scans)",
         (unsigned long long)work->scans, at, (unsigned long long)work->visited, (unsigned long long)work->image,
         call->nbytes, (unsigned long long)add(most, BLOCKS_FREE));
 }
