@@ -31,11 +31,8 @@ typedef struct libjpeg {
     LIBJPEG_CALLS(LIBJPEG_MEMBER)
 } libjpeg;
 
-/* The one this program is linked with, called "libjpeg-turbo". */
+/* The one this program is linked with. */
 extern const libjpeg libjpeg_linked;
-
-/* Gives a library the name it has among its own messages, with its version. */
-void libjpeg_name(libjpeg *library);
 
 /* One of the same interface at a path, beside the linked one. False, with a word in `why`, when it cannot be had. */
 bool libjpeg_open(libjpeg *library, const char *path, char *why, size_t why_nbytes);
