@@ -32,7 +32,7 @@ BAND_TARGET static inline __attribute__((always_inline)) void look_at(const int1
     *negative = join((uint32_t)_mm256_movemask_epi8(a), (uint32_t)_mm256_movemask_epi8(b));
 }
 
-/* All ones where the bit of a place is set, for 16 places of which `bytes` has the two bytes. */
+/* All ones where the bit of a place is set, for 16 places. */
 BAND_TARGET static inline __attribute__((always_inline)) __m256i widen(uint64_t places, int quarter)
 {
     const __m256i bits = _mm256_setr_epi16((int16_t)0x8000, 0x4000, 0x2000, 0x1000, 0x0800, 0x0400, 0x0200, 0x0100,
@@ -53,6 +53,7 @@ BAND_TARGET static inline __attribute__((always_inline)) void change(int16_t *bl
     }
 }
 
+#define BAND_HAS_BLOCKS
 #define BAND_DEPOSIT _pdep_u64
 #include "codec/jpeg/bands_read.h"
 

@@ -1,19 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Scans of AC coefficients: the body of the kernels. A file gives it an instruction set and, before it includes this,
+ * Scans of AC coefficients: the bodies of kernels, which a file gives its instruction set. It can have some things
+ * before it includes this:
  *
- *     BAND_TARGET                       its attribute
- *     look_at(block)                    which coefficients are not zero, and negative
- *     change(block, which, minus, one)  adds one to, or subtracts it from, some of them
- *     BAND_DEPOSIT(bits, places)        if it has that: the lowest bits, each to one of many places
+ *     BAND_TARGET                 an attribute
+ *     BAND_HAS_BLOCKS             and its own look_at and change
+ *     BAND_DEPOSIT(bits, places)  the lowest bits, each to one of many places
  *
  * In sets of places, place p is bit 63 - p: then bits come in the order in which a file has them.
  */
+#ifndef MR_CODEC_JPEG_BANDS_READ_H
+#define MR_CODEC_JPEG_BANDS_READ_H
+
 #include "codec/jpeg/bands.h"
 
+#include <string.h>
+
+#ifndef BAND_TARGET
+#define BAND_TARGET
+#endif
 #define BAND_INLINE BAND_TARGET static inline __attribute__((always_inline))
 
-#if !defined(BAND_DEPOSIT)
+#ifndef BAND_HAS_BLOCKS
+/* Which coefficients are not zero, and which are negative. */
+BAND_INLINE void look_at(const int16_t *block, uint64_t *nonzero, uint64_t *negative)
+{
+    *nonzero = *negative = 0;
+    for (uint32_t i = 0; i < 64; i += 4) {
+        uint64_t four; // most of which are zero
+        memcpy(&four, block + i, sizeof four);
+        for (uint32_t k = i; four != 0 && k < i + 4; k++) {
+            *nonzero |= (uint64_t)(block[k] != 0) << (63 - k);
+            *negative |= (uint64_t)(block[k] < 0) << (63 - k);
+        }
+    }
+}
+
+/* Adds one to some, or subtracts it. */
+BAND_INLINE void change(int16_t *block, uint64_t which, uint64_t minus, int16_t one)
+{
+    for (; which != 0; which &= which - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctzll(which);
+        block[63 - bit] = (int16_t)(block[63 - bit] + ((minus >> bit & 1) != 0 ? -one : one));
+    }
+}
+#endif
+
+#ifndef BAND_DEPOSIT
 #define BAND_DEPOSIT(bits, places) ((bits) & (places)) // which is not called
 #endif
 
@@ -190,3 +223,5 @@ BAND_INLINE bool refine_bands(mr__jpeg_reader *r, mr__jpeg_unit *units, uint32_t
     r->bits = b;
     return true;
 }
+
+#endif

@@ -1,31 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The four kinds of scan of a progressive image: DC and AC coefficients, their upper bits and then one bit more. */
-#include <stdint.h>
-#include <string.h>
-
-#define BAND_TARGET
-
-static inline void look_at(const int16_t *block, uint64_t *nonzero, uint64_t *negative)
-{
-    *nonzero = *negative = 0;
-    for (uint32_t i = 0; i < 64; i += 4) {
-        uint64_t four; // most of which are zero
-        memcpy(&four, block + i, sizeof four);
-        for (uint32_t k = i; four != 0 && k < i + 4; k++) {
-            *nonzero |= (uint64_t)(block[k] != 0) << (63 - k);
-            *negative |= (uint64_t)(block[k] < 0) << (63 - k);
-        }
-    }
-}
-
-static inline void change(int16_t *block, uint64_t which, uint64_t minus, int16_t one)
-{
-    for (; which != 0; which &= which - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctzll(which);
-        block[63 - bit] = (int16_t)(block[63 - bit] + ((minus >> bit & 1) != 0 ? -one : one));
-    }
-}
-
 #include "codec/jpeg/bands_read.h"
 
 static bool fits(int32_t value)
