@@ -3,40 +3,35 @@
 #include "codec/jpeg/scan_kernels.h"
 
 /*
- * Copies what follows from->from up to a marker, without the zero bytes that stand behind each ff. Bytes ff before a
+ * A little zero behind the interval: what a symbol that goes beyond the end is made of, so that its fault is the same
+ * whatever was there. What follows is left from longer intervals before: reading it is a fault anyway, and only has to
+ * be possible. So intervals of one MCU are cheap.
+ */
+static void fill_slack(mr__jpeg_reader *r)
+{
+    size_t end = r->data_nbytes + MR__BITS_SLACK, from = r->filled_nbytes;
+    memset(r->data + r->data_nbytes, 0, 64);
+    if (end <= from)
+        return;
+    from = from > r->data_nbytes ? from : r->data_nbytes;
+    memset(r->data + from, 0, end - from);
+    r->filled_nbytes = end;
+}
+
+/*
+ * Copies what follows `from` up to a marker, without the zero bytes that stand behind each ff. Bytes ff before a
  * marker are fill: the marker begins at the first of them.
  */
 static int take_interval(mr__jpeg_reader *r, size_t from)
 {
-    const uint8_t *p = r->call->bytes + from, *end = r->call->bytes + r->call->nbytes;
-    uint8_t *to = r->data;
-    for (;;) {
-        const uint8_t *ff = memchr(p, 0xff, (size_t)(end - p));
-        if (ff == NULL || end - ff < 2) {
-            if (r->may_end) {
-                size_t rest = (size_t)((ff != NULL ? ff : end) - p);
-                memcpy(to, p, rest);
-                to += rest;
-                r->end = r->call->nbytes;
-                break;
-            }
-            return mr__call_fail(r->call, MR_ETRUNCATED,
-                                 "truncated JPEG: the image data of the scan at byte %zu have no "
-                                 "end",
-                                 r->scan->at);
-        }
-        size_t nbytes = (size_t)(ff - p) + (ff[1] == 0);
-        memcpy(to, p, nbytes);
-        to += nbytes;
-        p = ff + 2;
-        if (ff[1] != 0) {
-            r->end = (size_t)(ff - r->call->bytes);
-            break;
-        }
-    }
-    memset(to, 0, MR__BITS_SLACK);
+    size_t nbytes = r->call->nbytes - from, taken = r->unstuff(r->call->bytes + from, nbytes, r->data, &r->data_nbytes);
+    bool is_end = nbytes - taken < 2;
+    if (is_end && !r->may_end)
+        return mr__call_fail(r->call, MR_ETRUNCATED,
+                             "truncated JPEG: the image data of the scan at byte %zu have no end", r->scan->at);
+    r->end = is_end ? r->call->nbytes : from + taken;
+    fill_slack(r);
     r->from = from;
-    r->data_nbytes = (size_t)(to - r->data);
     r->bits = (mr__bits){.next = r->data};
     r->end_run = 0;
     memset(r->before, 0, sizeof r->before);
@@ -118,7 +113,12 @@ int mr__jpeg_reader_init(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *data,
 {
     const mr__jpeg_scan *s = &walk->scan;
     bool progressive = walk->frame->progressive;
+    mr__jpeg_scans kernels;
+    mr__jpeg_scans_init(&kernels, walk->call->cpu);
     *r = (mr__jpeg_reader){.call = walk->call, .scan = s, .frame = walk->frame, .data = data, .may_end = may_end};
+    r->read = progressive ? mr__jpeg_read_progressive(s) : kernels.read;
+    r->find = kernels.find;
+    r->unstuff = kernels.unstuff;
     for (uint32_t i = 0; i < s->count; i++) {
         r->dc[i] = &tables[0][s->dc[i]];
         r->ac[i] = &tables[1][s->ac[i]];
@@ -137,13 +137,9 @@ int mr__jpeg_reader_init(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *data,
 
 int mr__jpeg_scan_read(mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4])
 {
-    mr__jpeg_scans kernels;
     mr__jpeg_reader r;
     size_t left = 0;
     int result = mr__jpeg_reader_init(&r, walk, data, tables, false);
-    mr__jpeg_scans_init(&kernels, walk->call->cpu);
-    r.find = kernels.find;
-    r.read = walk->frame->progressive ? mr__jpeg_read_progressive(&walk->scan) : kernels.read;
     if (result == 0)
         result = mr__jpeg_scan_each(&walk->scan, &reading, &r);
     if (result == 0)
