@@ -47,12 +47,14 @@ static inline bool mr__block_fits(int32_t value, int32_t quant)
 typedef struct mr__block_ac {
     uint8_t *first;        /* the place of DC */
     uint32_t step;         /* bytes to the next one */
+    bool keeps;            /* else nothing is stored */
     const uint16_t *quant; /* NULL: nobody multiplies */
 } mr__block_ac;
 
-MR__BLOCK_INLINE void mr__block_store(uint8_t *place, int16_t value)
+MR__BLOCK_INLINE void mr__block_store(const mr__block_ac *to, uint8_t *place, int16_t value)
 {
-    memcpy(place, &value, 2);
+    if (to->keeps)
+        memcpy(place, &value, 2);
 }
 
 /*
@@ -80,7 +82,7 @@ static __attribute__((noinline)) mr__block_one mr__block_find_one(mr__bits b, co
         return (mr__block_one){b, place, MR__BLOCK_STRANGE};
     int32_t value = mr__bits_take_value(&b, size);
     place = to.first + (size_t)k * to.step;
-    mr__block_store(place, (int16_t)value);
+    mr__block_store(&to, place, (int16_t)value);
     if (to.quant != NULL && !mr__block_fits(value, to.quant[k]))
         return (mr__block_one){b, place, MR__BLOCK_STRANGE};
     return (mr__block_one){b, place, k == 63 ? MR__BLOCK_ENDS : MR__BLOCK_GOES_ON};
@@ -113,7 +115,7 @@ MR__BLOCK_INLINE int mr__block_read_one(mr__bits *b, const mr__huffman_reader *t
         int32_t value = mr__bits_value(b->bits << mr__escape_length(entry), mr__escape_size(entry));                   \
         mr__bits_drop_entry(b, entry);                                                                                 \
         mr__bits_fill(b);                                                                                              \
-        mr__block_store(second, (int16_t)value);                                                                       \
+        mr__block_store(to, second, (int16_t)value);                                                                   \
         place = second;                                                                                                \
         if (__builtin_expect(to->quant != NULL && !mr__block_fits(value, to->quant[(second - to->first) / to->step]),  \
                              0))                                                                                       \
@@ -122,8 +124,8 @@ MR__BLOCK_INLINE int mr__block_read_one(mr__bits *b, const mr__huffman_reader *t
         if (__builtin_expect(second >= end, 0))                                                                        \
             goto end_of_block;                                                                                         \
         mr__bits_drop_entry(b, entry);                                                                                 \
-        mr__block_store(second, mr__pair_second_value(entry));                                                         \
-        mr__block_store(place + mr__pair_first(entry) * to->step, mr__pair_first_value(entry));                        \
+        mr__block_store(to, second, mr__pair_second_value(entry));                                                     \
+        mr__block_store(to, place + mr__pair_first(entry) * to->step, mr__pair_first_value(entry));                    \
         place = second;                                                                                                \
         if ((entry & MR__PAIR_END) != 0)                                                                               \
             goto out;                                                                                                  \
@@ -154,8 +156,8 @@ MR__BLOCK_INLINE int mr__block_read_ac(mr__bits *b, const mr__huffman_reader *ta
         // Two symbols may end there; of all else only the first may be this block's.
         if (second == end && (entry & MR__PAIR_END) == 0) {
             mr__bits_drop_entry(b, entry);
-            mr__block_store(second, mr__pair_second_value(entry));
-            mr__block_store(place + mr__pair_first(entry) * to->step, mr__pair_first_value(entry));
+            mr__block_store(to, second, mr__pair_second_value(entry));
+            mr__block_store(to, place + mr__pair_first(entry) * to->step, mr__pair_first_value(entry));
             place = second;
             goto out;
         }

@@ -14,10 +14,10 @@ enum { MR__LANES_ALL, MR__LANES_DC, MR__LANES_NONE };
 MR__BLOCK_INLINE bool mr__read_lane(mr__jpeg_reader *r, mr__bits *b, const mr__jpeg_lane *lane, int keep, bool careful)
 {
     uint32_t part = lane->part;
-    int16_t scratch[64];
-    mr__block_ac to = {(uint8_t *)lane->block, MR__JPEG_STRIP * 2, r->quant[part]};
+    int16_t nothing[64]; // to count places by
+    mr__block_ac to = {(uint8_t *)lane->block, MR__JPEG_STRIP * 2, true, r->quant[part]};
     if (keep != MR__LANES_ALL)
-        to = (mr__block_ac){(uint8_t *)scratch, 2, NULL};
+        to = (mr__block_ac){.first = (uint8_t *)nothing, .step = 2};
     int32_t *dc = &r->before[part];
     uint8_t *last = to.first;
     int what = MR__BLOCK_BAD;

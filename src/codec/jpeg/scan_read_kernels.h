@@ -17,7 +17,7 @@ MR__BLOCK_INLINE bool mr__read_sequential(mr__jpeg_reader *r, mr__jpeg_unit *uni
             memset(block, 0, 64 * sizeof *block);
             int32_t *dc = &r->before[u->part];
             uint8_t *last;
-            mr__block_ac to = {.first = (uint8_t *)block, .step = sizeof *block};
+            mr__block_ac to = {.first = (uint8_t *)block, .step = sizeof *block, .keeps = true};
             mr__bits_fill(&b);
             int what = MR__BLOCK_BAD;
             if (!mr__block_read_dc(&b, r->dc[u->part], dc) ||
