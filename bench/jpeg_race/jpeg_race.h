@@ -73,6 +73,7 @@ typedef struct painting {
 } painting;
 extern const painting paintings[];
 extern const size_t painting_count;
+void name_painting(jpeg_set *set, const painting *p);
 void paint_set(jpeg_set *set, const painting *p, const item_set *pictures);
 
 /* The same coefficients in the scans that libjpeg calls the simple progression; NULL when it cannot be. */

@@ -11,7 +11,7 @@ static void usage(FILE *file)
                   "  --rounds N      time everybody so often, report the median [3]\n"
                   "  --images N      at most so many of a folder [600]\n"
                   "  --sets LIST     of the folders' names and `generated`: images of several sizes and qualities,\n"
-                  "                  mosaics of the folders' pictures [all]\n"
+                  "                  mosaics of the folders' pictures; or one, as \"512x512 q90 4:2:0\" [all]\n"
                   "  --modes LIST    of whole, region, index, reduce2, reduce4, reduce8, progressive, gray [all]\n"
                   "  --masks LIST    time ours under each of these MILLRACE_CPU [as the environment says]\n"
                   "  --libjpeg PATH  another libjpeg-turbo to race, a shared library; may be repeated\n"
@@ -123,6 +123,9 @@ static void run_painted(contests *all, const jpeg_set *sets, size_t count, const
     }
     for (size_t i = 0; pictures.count != 0 && i < painting_count; i++) {
         jpeg_set painted;
+        name_painting(&painted, &paintings[i]);
+        if (!is_wanted(o, painted.name, painted.group))
+            continue;
         paint_set(&painted, &paintings[i], &pictures);
         run_set(all, &painted, o);
         set_free(&painted.files);
@@ -137,8 +140,7 @@ static int run_sets(const jpeg_set *sets, size_t count, const options *o)
     for (size_t i = 0; i < count; i++)
         if (sets[i].files.count != 0 && is_wanted(o, sets[i].name, sets[i].group))
             run_set(&all, &sets[i], o);
-    if (is_wanted(o, "generated", "generated"))
-        run_painted(&all, sets, count, o);
+    run_painted(&all, sets, count, o);
     (o->json ? report_json : report_text)(stdout, &all, o);
     for (size_t i = 0; i < all.count; i++) {
         raced += all.list[i]->race.images;

@@ -65,9 +65,11 @@ static bool fill(const mr_image *canvas, mr_decoder *decoder, const item_set *pi
     return pictures->count != 0;
 }
 
-static const char *sampling_text(const painting *p)
+void name_painting(jpeg_set *set, const painting *p)
 {
-    return p->subsampling == MR_SUBSAMPLING_420 ? "4:2:0" : "4:4:4";
+    *set = (jpeg_set){.group = "generated"};
+    snprintf(set->name, sizeof set->name, "%ux%u q%u %s", p->width, p->height, p->quality,
+             mr_subsampling_name(p->subsampling));
 }
 
 /* Neither so large that even an eighth of it must be cut down, nor one of very many pieces. */
@@ -101,8 +103,7 @@ void paint_set(jpeg_set *set, const painting *p, const item_set *pictures)
     mr_encode_options how = {
         .struct_size = sizeof how, .form = MR_FORM_JPEG, .quality = p->quality, .subsampling = p->subsampling};
     item_set chosen = choose(pictures, p);
-    *set = (jpeg_set){.group = "generated"};
-    snprintf(set->name, sizeof set->name, "%ux%u q%u %s", p->width, p->height, p->quality, sampling_text(p));
+    name_painting(set, p);
     if (mr_image_init(&canvas, p->width, p->height, 3, 8, NULL) != 0 || mr_encoder_new(NULL, &encoder) != 0)
         need(NULL);
     for (size_t i = 0; i < count && i < 64 && fill(&canvas, decoder, &chosen, &next); i++) {

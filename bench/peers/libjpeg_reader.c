@@ -253,12 +253,13 @@ bool libjpeg_read_until(libjpeg_reader *r, const void *bytes, size_t nbytes, lib
     if (stage == LIBJPEG_PIXELS)
         return libjpeg_read(r, bytes, nbytes, 1, to) != PEER_FAILED;
     if (setjmp(r->trap.jump) == 0 && begin(r, bytes, nbytes, 1, to)) {
-        r->c.raw_data_out = stage == LIBJPEG_PLANES;
-        good = stage == LIBJPEG_HEADER || r->call->start_decompress(&r->c);
-        if (good && stage == LIBJPEG_ENTROPY)
-            r->call->skip_scanlines(&r->c, r->c.output_height - 1); // skipping to the very end would read nothing
-        if (good && stage == LIBJPEG_PLANES)
-            good = read_planes(r);
+        good = true;
+        if (stage == LIBJPEG_ENTROPY)
+            good = r->call->read_coefficients(&r->c) != NULL;
+        if (stage == LIBJPEG_PLANES) {
+            r->c.raw_data_out = TRUE;
+            good = r->call->start_decompress(&r->c) && read_planes(r);
+        }
     }
     r->call->abort_decompress(&r->c);
     return good;

@@ -19,6 +19,7 @@
     X(read_header)                                                                                                     \
     X(start_decompress)                                                                                                \
     X(read_scanlines)                                                                                                  \
+    X(read_coefficients)                                                                                               \
     X(read_raw_data)                                                                                                   \
     X(crop_scanline)                                                                                                   \
     X(skip_scanlines)                                                                                                  \
@@ -53,7 +54,7 @@ bool libjpeg_read_region(libjpeg_reader *reader, const void *bytes, size_t nbyte
 /* How far a decode goes, for who counts the instructions of its stages. */
 typedef enum libjpeg_stage {
     LIBJPEG_HEADER,  /* up to the first scan */
-    LIBJPEG_ENTROPY, /* all but the last row is read and thrown away, untransformed */
+    LIBJPEG_ENTROPY, /* all coefficients are read, and kept */
     LIBJPEG_PLANES,  /* all is transformed, without upsampling and colour */
     LIBJPEG_PIXELS
 } libjpeg_stage;
