@@ -151,16 +151,32 @@ void own_check_part(mr_decoder *with, const char *who, const picture_file *file,
         fail_case(c, who, region, mr_decoder_detail(with));
 }
 
+/* The row index of a file, ours to keep; free() it. NULL where there is none. */
+static void *copy_index(const picture_file *file, size_t *nbytes)
+{
+    const void *index;
+    mr_decoder *with = own_decoders[OWN_BEST];
+    if (mr_decoder_index(with, file->bytes, file->nbytes, &index, nbytes) != 0)
+        fail_msg("index: %s", mr_decoder_detail(with));
+    return index != NULL ? picture_copy(index, *nbytes).bytes : NULL;
+}
+
+/* Without the index, and with it where there is one: as many ways to the same bytes. */
 static void check_regions(const picture_file *file, const own_case *c, const mr_image *whole)
 {
-    mr_decode_hints hints = {.reduce = c->reduce, .channels = c->channels};
+    mr_decode_hints hints = {.reduce = c->reduce, .channels = c->channels}, indexed = hints;
+    void *index = c->regions != 0 ? copy_index(file, &indexed.index_nbytes) : NULL;
+    indexed.index = index;
     for (uint32_t i = 0; i < c->regions; i++) {
         mr_rect region = own_region(i, whole->width, whole->height, c->random);
         for (size_t k = c->every_kernel ? 0 : OWN_BEST; k < OWN_KERNELS; k++)
             own_check_part(own_decoders[k], own_kernel_names[k], file, hints, region, whole, c);
+        if (index != NULL)
+            own_check_part(own_decoders[OWN_BEST], "ours with an index", file, indexed, region, whole, c);
         if (c->libjpeg_regions)
             own_check_part(own_turbo, "libjpeg", file, hints, region, whole, c);
     }
+    free(index);
 }
 
 /* Neither takes what libjpeg does not. */
@@ -204,4 +220,15 @@ void own_must(const picture_file *file, const own_case *c)
     if (own_check(file, c, &plain_takes) != 0)
         fail_msg("%s, reduce %u, %u channels: %s%s", c->what, c->reduce, c->channels,
                  plain_takes ? "" : "libjpeg does not take it either: ", mr_decoder_detail(own_decoders[OWN_BEST]));
+}
+
+void own_skip_unless_x86(void)
+{
+#if defined(__x86_64__)
+    bool is_x86 = true;
+#else
+    bool is_x86 = false;
+#endif
+    if (!is_x86 || getenv("JSIMD_FORCENONE") != NULL)
+        skip();
 }

@@ -41,6 +41,12 @@ void own_must(const picture_file *file, const own_case *c);
 void own_check_part(mr_decoder *with, const char *who, const picture_file *file, mr_decode_hints hints, mr_rect region,
                     const mr_image *whole, const own_case *c);
 
+/*
+ * Skips a test of coefficients that no image has unless libjpeg-turbo runs its x86 kernels: sums beyond 16 bits come
+ * out as with those everywhere here, and otherwise in libjpeg-turbo's other kernels.
+ */
+void own_skip_unless_x86(void);
+
 /* Region number i of a case. */
 mr_rect own_region(uint32_t i, uint32_t width, uint32_t height, uint64_t *random);
 

@@ -144,6 +144,7 @@ static void mixtures(void **state)
 static void wild_coefficients(void **state)
 {
     (void)state;
+    own_skip_unless_x86();
     static const uint8_t factors[] = {0, 0x11, 0x22, 0x21, 0x12, 0x41};
     for (uint32_t n = 0; n < (test_long() ? 2000u : 60u); n++) {
         picture_file file = backend_wild(1 + below(100), 1 + below(60), factors[n % sizeof factors], n);
