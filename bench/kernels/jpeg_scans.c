@@ -5,6 +5,7 @@
  * share of the time.
  */
 #include "codec/jpeg/scan_kernels.h"
+#include "kernel/jpeg_pixels.h"
 #include "kernels.h"
 
 enum { INPUT_MAX = 8192, BLOCKS_MAX = INPUT_MAX / 128 };
@@ -19,6 +20,7 @@ static struct {
     mr__jpeg_writer writer;
 } place;
 
+static const uint16_t ones[64] = {1};
 static const mr__jpeg_scan scan = {.count = 1, .last = 63};
 
 static void fold(uint8_t *to, size_t to_nbytes, const void *bytes, size_t nbytes)
@@ -102,6 +104,49 @@ static void call_read(kernel_function *function, uint8_t *const out[], const uin
     fold(out[0], nbytes, place.blocks, sizeof place.blocks);
 }
 
+/* The same input into lanes, 16 blocks after each fault. */
+static void call_lanes(kernel_function *function, uint8_t *const out[], const uint8_t *const in[], size_t nbytes)
+{
+    mr__huffman table;
+    mr__jpeg_reader r = {.scan = &scan, .dc = {&place.dc}, .ac = {&place.ac}, .data = place.bytes, .quant = {ones}};
+    mr__jpeg_lane lanes[MR__JPEG_STRIP];
+    if (nbytes == 0)
+        return;
+    mr__huffman_standard(&table, 0, 0);
+    mr__huffman_reader_init(&place.dc, &table, MR__HUFFMAN_DC);
+    mr__huffman_standard(&table, 1, 0);
+    mr__huffman_reader_init(&place.ac, &table, MR__HUFFMAN_AC);
+    memcpy(place.bytes, in[0], nbytes);
+    memset(place.bytes + nbytes, 0, MR__BITS_SLACK);
+    memset(place.blocks, 0, sizeof place.blocks);
+    r.data_nbytes = nbytes;
+    for (uint32_t i = 0; i < MR__JPEG_STRIP; i++)
+        lanes[i] = (mr__jpeg_lane){.block = place.blocks + i};
+    for (size_t at = 0; at < nbytes;) {
+        r.bits = (mr__bits){.next = place.bytes + at};
+        r.before[0] = 0;
+        r.fault = 0;
+        ((mr__jpeg_read_lanes *)function)(&r, lanes, 1, MR__JPEG_STRIP);
+        size_t taken = (size_t)(mr__bits_taken(&r.bits, place.bytes) / 8);
+        at = taken > at ? taken : at + 1;
+        place.blocks[MR__JPEG_STRIP * 64 + 1] += (int16_t)(r.fault * 3 + taken + (uint32_t)r.before[0]);
+    }
+    fold(out[0], nbytes, place.blocks, (MR__JPEG_STRIP * 64 + 2) * sizeof *place.blocks);
+}
+
+/* Bytes as they come have an ff every 256: what follows a marker is taken on from the next byte. */
+static void call_unstuff(kernel_function *function, uint8_t *const out[], const uint8_t *const in[], size_t nbytes)
+{
+    size_t wrote = 0, now;
+    if (nbytes == 0)
+        return;
+    memset(place.written, 0, nbytes);
+    for (size_t at = 0; at < nbytes; wrote += now)
+        at += 1 + ((mr__jpeg_unstuff *)function)(in[0] + at, nbytes - at, place.written + wrote, &now);
+    memset(place.written + wrote, 0, 32);
+    memcpy(out[0], place.written, nbytes);
+}
+
 static void call_find(kernel_function *function, uint8_t *const out[], const uint8_t *const in[], size_t nbytes)
 {
     make_blocks(in[0], nbytes);
@@ -141,7 +186,31 @@ static size_t list(mr__cpu_flags cpu, kernel k[KERNEL_LIST_MAX])
                     .unit = 128,
                     .inputs = 1,
                     .outputs = 1};
-    return 4;
+    k[4] = (kernel){.name = "jpeg_lanes",
+                    .function = (kernel_function *)table.lanes,
+                    .call = call_lanes,
+                    .unit = 1,
+                    .inputs = 1,
+                    .outputs = 1};
+    k[5] = (kernel){.name = "jpeg_lanes_dc",
+                    .function = (kernel_function *)table.lanes_dc,
+                    .call = call_lanes,
+                    .unit = 1,
+                    .inputs = 1,
+                    .outputs = 1};
+    k[6] = (kernel){.name = "jpeg_skip",
+                    .function = (kernel_function *)table.skip,
+                    .call = call_lanes,
+                    .unit = 1,
+                    .inputs = 1,
+                    .outputs = 1};
+    k[7] = (kernel){.name = "jpeg_unstuff",
+                    .function = (kernel_function *)table.unstuff,
+                    .call = call_unstuff,
+                    .unit = 1,
+                    .inputs = 1,
+                    .outputs = 1};
+    return 8;
 }
 
 const kernel_table kernels_jpeg_scans = {"jpeg scans", list};

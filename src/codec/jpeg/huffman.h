@@ -131,7 +131,8 @@ static inline uint32_t mr__huffman_find_long(const mr__huffman_reader *reader, u
     uint32_t n = MR__PAIR_BITS + 1;
     for (uint32_t i = MR__PAIR_BITS + 1; i <= MR__HUFFMAN_LENGTH_MAX; i++)
         n += window >= reader->limit[i];
-    if (__builtin_expect(n > MR__HUFFMAN_LENGTH_MAX, 0))
+    bool is_short = window < reader->limit[MR__PAIR_BITS]; // and yet an escape: it is strange
+    if (__builtin_expect(n > MR__HUFFMAN_LENGTH_MAX || is_short, 0))
         return MR__PAIR_ESCAPE;
     uint32_t symbol = reader->table.symbols[(int32_t)(window >> (16 - n)) + reader->offset[n]];
     if (__builtin_expect((symbol & 15) == 0 && symbol != 0xf0, 0))
