@@ -147,7 +147,9 @@ static void second_start(picture_file *f)
 
 static void second_frame(picture_file *f)
 {
-    put_in(f, find(f, SOS, find(f, SOS, 0) + 2), f->bytes + find(f, SOF, 0), 19);
+    uint8_t frame[19];
+    memcpy(frame, f->bytes + find(f, SOF, 0), sizeof frame);
+    put_in(f, find(f, SOS, find(f, SOS, 0) + 2), frame, sizeof frame);
 }
 
 static void adobe_between(picture_file *f) // says RGB, too late
