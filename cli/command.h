@@ -25,7 +25,7 @@ typedef struct settings {
     bool no_limits;
     bool tiles;
     const char *preset;
-    const char *jpeg; /* who decodes it */
+    const char *jpeg;  /* who decodes it */
     const char *index; /* name of a file with a row index */
     const char *out;
     uint32_t threads;
