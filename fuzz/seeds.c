@@ -70,8 +70,21 @@ typedef struct jpeg_kind {
     bool progressive;
     bool arithmetic;
     int restart;
-    int quality;
+    int quality;   /* below 25 quantisers are of 16 bits */
+    bool separate; /* a scan for each component */
 } jpeg_kind;
+
+static void set_scans(struct jpeg_compress_struct *c, const jpeg_kind *kind, jpeg_scan_info scans[3])
+{
+    if (kind->progressive)
+        jpeg_simple_progression(c);
+    if (!kind->separate)
+        return;
+    for (int i = 0; i < kind->channels; i++)
+        scans[i] = (jpeg_scan_info){1, {i}, 0, 63, 0, 0};
+    c->scan_info = scans;
+    c->num_scans = kind->channels;
+}
 
 static void save_jpeg(const jpeg_kind *kind, uint32_t width, uint32_t height)
 {
@@ -81,6 +94,7 @@ static void save_jpeg(const jpeg_kind *kind, uint32_t width, uint32_t height)
     unsigned long nbytes = 0;
     uint8_t row[4 * 64];
     char name[128];
+    jpeg_scan_info scans[3];
     c.err = jpeg_std_error(&errors);
     jpeg_create_compress(&c);
     jpeg_mem_dest(&c, &out, &nbytes);
@@ -90,13 +104,12 @@ static void save_jpeg(const jpeg_kind *kind, uint32_t width, uint32_t height)
     c.in_color_space = kind->in;
     jpeg_set_defaults(&c);
     jpeg_set_colorspace(&c, kind->stored);
-    jpeg_set_quality(&c, kind->quality, TRUE);
+    jpeg_set_quality(&c, kind->quality, kind->quality >= 25);
     c.comp_info[0].h_samp_factor = kind->h;
     c.comp_info[0].v_samp_factor = kind->v;
     c.restart_interval = (unsigned)kind->restart;
     c.arith_code = kind->arithmetic;
-    if (kind->progressive)
-        jpeg_simple_progression(&c);
+    set_scans(&c, kind, scans);
     jpeg_start_compress(&c, TRUE);
     while (c.next_scanline < height) {
         JSAMPROW rows[1] = {row};
@@ -106,8 +119,10 @@ static void save_jpeg(const jpeg_kind *kind, uint32_t width, uint32_t height)
     jpeg_finish_compress(&c);
     jpeg_destroy_compress(&c);
     snprintf(name, sizeof name, "jpeg-%d-%dx%d-%s%s-r%d-q%d-%ux%u.jpg", (int)kind->stored, kind->h, kind->v,
-             kind->progressive ? "progressive" : "baseline", kind->arithmetic ? "-arithmetic" : "", kind->restart,
-             kind->quality, width, height);
+             kind->separate      ? "separate"
+             : kind->progressive ? "progressive"
+                                 : "baseline",
+             kind->arithmetic ? "-arithmetic" : "", kind->restart, kind->quality, width, height);
     save(name, out, nbytes);
     save_l3(name, out, nbytes);
     free(out);
@@ -115,21 +130,29 @@ static void save_jpeg(const jpeg_kind *kind, uint32_t width, uint32_t height)
 
 static void save_jpegs(void)
 {
-    static const int factors[][2] = {{1, 1}, {2, 1}, {2, 2}, {1, 2}, {4, 1}, {4, 2}, {1, 4}};
+    static const int factors[][2] = {{1, 1}, {2, 1}, {2, 2}, {1, 2}, {4, 1}, {4, 2}, {1, 4}, {3, 1}, {2, 4}};
     for (int p = 0; p < 2; p++) {
         bool progressive = p != 0;
-        for (int i = 0; i < 7; i++) {
-            jpeg_kind color = {JCS_RGB, JCS_YCbCr, 3, factors[i][0], factors[i][1], progressive, false, 0, 85};
+        for (int i = 0; i < 9; i++) {
+            jpeg_kind color = {
+                .in = JCS_RGB, .stored = JCS_YCbCr, .channels = 3, .quality = 85, .progressive = progressive};
+            color.h = factors[i][0];
+            color.v = factors[i][1];
             save_jpeg(&color, 37, 29);
             color.restart = 2;
             color.quality = 40;
             save_jpeg(&color, 17, 40);
+            color.quality = 3;
+            color.separate = !progressive;
+            save_jpeg(&color, 21, 19);
         }
-        save_jpeg(&(jpeg_kind){JCS_GRAYSCALE, JCS_GRAYSCALE, 1, 1, 1, progressive, false, 0, 90}, 33, 9);
-        save_jpeg(&(jpeg_kind){JCS_RGB, JCS_RGB, 3, 1, 1, progressive, false, 0, 90}, 12, 12);
-        save_jpeg(&(jpeg_kind){JCS_CMYK, JCS_CMYK, 4, 1, 1, progressive, false, 0, 90}, 16, 16);
-        save_jpeg(&(jpeg_kind){JCS_CMYK, JCS_YCCK, 4, 2, 2, progressive, false, 0, 90}, 23, 18);
-        save_jpeg(&(jpeg_kind){JCS_RGB, JCS_YCbCr, 3, 2, 2, progressive, true, 1, 75}, 24, 24);
+        save_jpeg(&(jpeg_kind){JCS_GRAYSCALE, JCS_GRAYSCALE, 1, 1, 1, progressive, false, 0, 90, false}, 33, 9);
+        save_jpeg(&(jpeg_kind){JCS_GRAYSCALE, JCS_GRAYSCALE, 1, 2, 2, progressive, false, 2, 9, false}, 31, 33);
+        save_jpeg(&(jpeg_kind){JCS_RGB, JCS_RGB, 3, 2, 1, progressive, false, 0, 90, false}, 27, 22);
+        save_jpeg(&(jpeg_kind){JCS_RGB, JCS_RGB, 3, 1, 1, progressive, false, 0, 90, false}, 12, 12);
+        save_jpeg(&(jpeg_kind){JCS_CMYK, JCS_CMYK, 4, 1, 1, progressive, false, 0, 90, false}, 16, 16);
+        save_jpeg(&(jpeg_kind){JCS_CMYK, JCS_YCCK, 4, 2, 2, progressive, false, 0, 90, false}, 23, 18);
+        save_jpeg(&(jpeg_kind){JCS_RGB, JCS_YCbCr, 3, 2, 2, progressive, true, 1, 75, false}, 24, 24);
     }
 }
 

@@ -66,6 +66,9 @@ typedef struct places {
 void pin_thread(places *before);
 void unpin_thread(const places *before);
 
+/* Freed memory stays with the process, so that who allocates for every image does not pay for new pages each time. */
+void keep_freed_memory(void);
+
 /* The last-level cache in bytes, or a large guess. */
 size_t cache_nbytes(void);
 

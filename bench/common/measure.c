@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "common.h"
 
+#include <limits.h>
+#include <malloc.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +70,15 @@ unsigned long long number_from_text(const char *text, unsigned long long least, 
         exit(2);
     }
     return value;
+}
+
+void keep_freed_memory(void)
+{
+#ifdef M_TRIM_THRESHOLD
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    mallopt(M_MMAP_THRESHOLD, INT_MAX); // as far as it goes, which is 32 MB
+    mallopt(M_TOP_PAD, 64 << 20);
+#endif
 }
 
 /* The kernel's word comes first: the C library asks the processor, and under a hypervisor that can be far off. */

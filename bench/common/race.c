@@ -5,11 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where all write. */
+/*
+ * Where all write. As malloc gives large blocks, 16 bytes behind the start of a page: on whole cache lines
+ * libjpeg-turbo's colour kernels would store around the cache, which for images that fit into it is up to a fifth
+ * slower.
+ */
 typedef struct desk {
+    uint8_t *memory[2];
     uint8_t *out;
     uint8_t *whole;
 } desk;
+enum { PAGE = 4096, OFF_PAGE = 16 };
 
 race_racer *race_add(bench_race *race, bool (*decode)(const race_racer *racer, const race_turn *turn), const void *with,
                      const char *format, ...)
@@ -144,10 +150,11 @@ static bool desk_init(desk *d, const item_set *set)
     }
     if (most == 0)
         return false;
-    most = (most + 63) / 64 * 64;
-    *d = (desk){need(aligned_alloc(64, most)), need(aligned_alloc(64, most))};
-    memset(d->out, 1, most);
-    memset(d->whole, 2, most);
+    most = (most + OFF_PAGE + PAGE - 1) / PAGE * PAGE;
+    for (int i = 0; i < 2; i++)
+        d->memory[i] = memset(need(aligned_alloc(PAGE, most)), i + 1, most);
+    d->out = d->memory[0] + OFF_PAGE;
+    d->whole = d->memory[1] + OFF_PAGE;
     return true;
 }
 
@@ -162,8 +169,8 @@ bool race_run(bench_race *race, item_set *set)
     for (unsigned round = 0; race->images != 0 && round < race->rounds; round++)
         time_round(race, set, &d, round);
     unpin_thread(&before);
-    free(d.out);
-    free(d.whole);
+    free(d.memory[0]);
+    free(d.memory[1]);
     return race->images != 0;
 }
 

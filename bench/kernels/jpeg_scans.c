@@ -81,9 +81,9 @@ static void call_read(kernel_function *function, uint8_t *const out[], const uin
     if (nbytes == 0)
         return;
     mr__huffman_standard(&table, 0, 0);
-    mr__huffman_reader_init(&place.dc, &table, false);
+    mr__huffman_reader_init(&place.dc, &table, MR__HUFFMAN_DC);
     mr__huffman_standard(&table, 1, 0);
-    mr__huffman_reader_init(&place.ac, &table, true);
+    mr__huffman_reader_init(&place.ac, &table, MR__HUFFMAN_AC);
     memcpy(place.bytes, in[0], nbytes);
     memset(place.bytes + nbytes, 0, MR__BITS_SLACK);
     memset(place.blocks, 0, sizeof place.blocks);

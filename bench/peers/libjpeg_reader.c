@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#define _GNU_SOURCE // RTLD_DEEPBIND
+#define _GNU_SOURCE // RTLD_DEEPBIND, memmem
 #include "libjpeg_reader.h"
 
 #include "peers.h"
@@ -21,7 +21,8 @@ struct libjpeg_reader {
     trap trap;
     JSAMPROW *rows; /* of the result */
     size_t row_room;
-    uint8_t *spare; /* rows that are not the result */
+    uint8_t *spare; /* rows that are not the result, in: */
+    uint8_t *spare_memory;
     size_t spare_nbytes;
 };
 
@@ -35,23 +36,35 @@ static void say_nothing(j_common_ptr cinfo)
     (void)cinfo;
 }
 
-void libjpeg_name(libjpeg *library)
+#define TEXT(value)    #value
+#define TEXT_OF(value) TEXT(value)
+#ifdef LIBJPEG_TURBO_VERSION
+#define LINKED_NAME "libjpeg-turbo " TEXT_OF(LIBJPEG_TURBO_VERSION)
+#else
+#define LINKED_NAME "libjpeg"
+#endif
+#define TAKE_LINKED(call) .call = jpeg_##call,
+const libjpeg libjpeg_linked = {.name = LINKED_NAME, LIBJPEG_CALLS(TAKE_LINKED)};
+
+/* No call tells the version, but the text of it stands in every libjpeg-turbo. */
+static void name_library(libjpeg *library, const char *path)
 {
     static const char word[] = "libjpeg-turbo version ";
-    struct jpeg_error_mgr errors;
-    library->std_error(&errors);
-    for (int i = 0; i <= errors.last_jpeg_message; i++) {
-        const char *text = errors.jpeg_message_table[i];
-        const char *found = text != NULL ? strstr(text, word) : NULL;
-        if (found != NULL) {
-            found += sizeof word - 1;
-            snprintf(library->name, sizeof library->name, "libjpeg-turbo %.*s", (int)strcspn(found, " "), found);
-        }
+    const size_t room = (size_t)8 << 20;
+    FILE *file = fopen(path, "rb");
+    char *bytes = malloc(room);
+    size_t nbytes = file != NULL && bytes != NULL ? fread(bytes, 1, room - 1, file) : 0;
+    const char *found = memmem(bytes, nbytes, word, sizeof word - 1);
+    snprintf(library->name, sizeof library->name, "another libjpeg");
+    if (found != NULL) {
+        bytes[nbytes] = '\0';
+        found += sizeof word - 1;
+        snprintf(library->name, sizeof library->name, "libjpeg-turbo %.*s", (int)strcspn(found, " "), found);
     }
+    free(bytes);
+    if (file != NULL)
+        fclose(file);
 }
-
-#define TAKE_LINKED(call) .call = jpeg_##call,
-const libjpeg libjpeg_linked = {.name = "libjpeg-turbo", LIBJPEG_CALLS(TAKE_LINKED)};
 
 bool libjpeg_open(libjpeg *library, const char *path, char *why, size_t why_nbytes)
 {
@@ -60,7 +73,7 @@ bool libjpeg_open(libjpeg *library, const char *path, char *why, size_t why_nbyt
         const char *name;
         size_t at;
     } calls[] = {LIBJPEG_CALLS(CALL_PLACE)};
-    *library = (libjpeg){.name = "another libjpeg"};
+    *library = (libjpeg){.handle = NULL};
     // its calls to itself shall not end in the linked library, whose names are the same
     library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
     for (size_t i = 0; library->handle != NULL && i < sizeof calls / sizeof *calls; i++) {
@@ -76,7 +89,7 @@ bool libjpeg_open(libjpeg *library, const char *path, char *why, size_t why_nbyt
         snprintf(why, why_nbytes, "%s", dlerror());
         return false;
     }
-    libjpeg_name(library);
+    name_library(library, path);
     return true;
 }
 
@@ -117,27 +130,33 @@ void libjpeg_reader_free(libjpeg_reader *r)
     if (setjmp(r->trap.jump) == 0)
         r->call->destroy_decompress(&r->c);
     free(r->rows);
-    free(r->spare);
+    free(r->spare_memory);
     free(r);
 }
 
-/* Room that stays, and only grows. */
-static bool grow(void **memory, size_t *room, size_t wanted, size_t each)
-{
-    if (wanted <= *room)
-        return true;
-    free(*memory);
-    *memory = calloc(wanted, each);
-    *room = *memory != NULL ? wanted : 0;
-    return *memory != NULL;
-}
-
+/*
+ * Sixteen bytes off the cache line: where a row is aligned, libjpeg-turbo's colour kernels store around the cache, and
+ * who reads the row next waits for memory. That would be a matter of luck with malloc; so it has its best case always.
+ */
 static bool grow_spare(libjpeg_reader *r, size_t nbytes)
 {
-    void *memory = r->spare;
-    bool good = grow(&memory, &r->spare_nbytes, nbytes, 1);
-    r->spare = memory;
-    return good;
+    if (nbytes <= r->spare_nbytes)
+        return true;
+    free(r->spare_memory);
+    r->spare_memory = aligned_alloc(64, (nbytes + 16 + 63) / 64 * 64);
+    r->spare = r->spare_memory != NULL ? r->spare_memory + 16 : NULL;
+    r->spare_nbytes = r->spare != NULL ? nbytes : 0;
+    return r->spare != NULL;
+}
+
+static bool grow_rows(libjpeg_reader *r, size_t rows)
+{
+    if (rows <= r->row_room)
+        return true;
+    free(r->rows);
+    r->rows = calloc(rows, sizeof *r->rows);
+    r->row_room = r->rows != NULL ? rows : 0;
+    return r->rows != NULL;
 }
 
 /* Header and settings; CMYK is left out, because libjpeg itself does not make RGB of it. */
@@ -162,10 +181,7 @@ static bool start(libjpeg_reader *r, const void *bytes, size_t nbytes, uint32_t 
 /* All rows are offered at once: libjpeg takes as many as it has, which costs the fewest calls. */
 static bool read_rows(libjpeg_reader *r, const mr_image *to)
 {
-    void *memory = r->rows;
-    bool good = grow(&memory, &r->row_room, to->height, sizeof *r->rows);
-    r->rows = memory;
-    if (!good || r->c.output_width != to->width || r->c.output_height != to->height)
+    if (!grow_rows(r, to->height) || r->c.output_width != to->width || r->c.output_height != to->height)
         return false;
     for (uint32_t y = 0; y < to->height; y++)
         r->rows[y] = peer_row(to, y);
@@ -237,12 +253,13 @@ bool libjpeg_read_until(libjpeg_reader *r, const void *bytes, size_t nbytes, lib
     if (stage == LIBJPEG_PIXELS)
         return libjpeg_read(r, bytes, nbytes, 1, to) != PEER_FAILED;
     if (setjmp(r->trap.jump) == 0 && begin(r, bytes, nbytes, 1, to)) {
-        r->c.raw_data_out = stage == LIBJPEG_PLANES;
-        good = stage == LIBJPEG_HEADER || r->call->start_decompress(&r->c);
-        if (good && stage == LIBJPEG_ENTROPY)
-            r->call->skip_scanlines(&r->c, r->c.output_height - 1); // skipping to the very end would read nothing
-        if (good && stage == LIBJPEG_PLANES)
-            good = read_planes(r);
+        good = true;
+        if (stage == LIBJPEG_ENTROPY)
+            good = r->call->read_coefficients(&r->c) != NULL;
+        if (stage == LIBJPEG_PLANES) {
+            r->c.raw_data_out = TRUE;
+            good = r->call->start_decompress(&r->c) && read_planes(r);
+        }
     }
     r->call->abort_decompress(&r->c);
     return good;

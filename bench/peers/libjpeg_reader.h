@@ -19,6 +19,7 @@
     X(read_header)                                                                                                     \
     X(start_decompress)                                                                                                \
     X(read_scanlines)                                                                                                  \
+    X(read_coefficients)                                                                                               \
     X(read_raw_data)                                                                                                   \
     X(crop_scanline)                                                                                                   \
     X(skip_scanlines)                                                                                                  \
@@ -31,11 +32,8 @@ typedef struct libjpeg {
     LIBJPEG_CALLS(LIBJPEG_MEMBER)
 } libjpeg;
 
-/* The one this program is linked with, called "libjpeg-turbo". */
+/* The one this program is linked with. */
 extern const libjpeg libjpeg_linked;
-
-/* Gives a library the name it has among its own messages, with its version. */
-void libjpeg_name(libjpeg *library);
 
 /* One of the same interface at a path, beside the linked one. False, with a word in `why`, when it cannot be had. */
 bool libjpeg_open(libjpeg *library, const char *path, char *why, size_t why_nbytes);
@@ -56,7 +54,7 @@ bool libjpeg_read_region(libjpeg_reader *reader, const void *bytes, size_t nbyte
 /* How far a decode goes, for who counts the instructions of its stages. */
 typedef enum libjpeg_stage {
     LIBJPEG_HEADER,  /* up to the first scan */
-    LIBJPEG_ENTROPY, /* all but the last row is read and thrown away, untransformed */
+    LIBJPEG_ENTROPY, /* all coefficients are read, and kept */
     LIBJPEG_PLANES,  /* all is transformed, without upsampling and colour */
     LIBJPEG_PIXELS
 } libjpeg_stage;

@@ -18,9 +18,11 @@ static uint64_t hash_of_part(const mr_image *whole, mr_rect region)
 static void decoding(void **state)
 {
     (void)state;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 5; i++) {
         plain_recipe r = {.width = 61, .height = 51, .space = PLAIN_YCC, .factors = {0x22}, .progressive = i == 1};
-        r.arithmetic = i == 2 && plain_has_arithmetic();
+        r.arithmetic = i == 2 && plain_has_arithmetic(); // by libjpeg; all others by our own decoder
+        r.restart = i == 3 ? 3 : 0;
+        r.separate = i == 4;
         failing_decoding d = {.file = plain_encode(&r), .hints = {.region = {9, 5, 40, 30}}};
         mr_image whole;
         assert_int_equal(plain_decode(d.file.bytes, d.file.nbytes, 1, 3, &whole), 0);
@@ -53,10 +55,16 @@ static void encoding(void **state)
 static void second_decode_allocates_nothing(void **state)
 {
     (void)state;
-    for (int i = 0; i < 2; i++) {
+    static const mr_decode_hints part = {.struct_size = sizeof part, .region = {40, 33, 100, 90}};
+    static const mr_decode_hints small = {.struct_size = sizeof small, .reduce = 4, .channels = 1};
+    for (int i = 0; i < 4; i++) {
         plain_recipe r = {.width = 300, .height = 200, .space = PLAIN_YCC, .factors = {0x22}, .progressive = i == 1};
+        r.restart = i == 2 ? 5 : 0;
+        r.separate = i == 3;
         picture_file file = plain_encode(&r);
         check_memory_is_kept(&file, NULL);
+        check_memory_is_kept(&file, &part);
+        check_memory_is_kept(&file, &small);
         free(file.bytes);
     }
 }

@@ -32,7 +32,7 @@ BAND_TARGET static inline __attribute__((always_inline)) void look_at(const int1
     *negative = join((uint32_t)_mm256_movemask_epi8(a), (uint32_t)_mm256_movemask_epi8(b));
 }
 
-/* All ones where the bit of a place is set, for 16 places of which `bytes` has the two bytes. */
+/* All ones where the bit of a place is set, for 16 places. */
 BAND_TARGET static inline __attribute__((always_inline)) __m256i widen(uint64_t places, int quarter)
 {
     const __m256i bits = _mm256_setr_epi16((int16_t)0x8000, 0x4000, 0x2000, 0x1000, 0x0800, 0x0400, 0x0200, 0x0100,
@@ -53,18 +53,8 @@ BAND_TARGET static inline __attribute__((always_inline)) void change(int16_t *bl
     }
 }
 
-BAND_TARGET static inline __attribute__((always_inline)) uint64_t select_place(uint64_t places, uint64_t left,
-                                                                               uint32_t n, uint32_t below)
-{
-    (void)left, (void)n;
-    return _pdep_u64(UINT64_C(1) << below, places);
-}
-
-BAND_TARGET static inline __attribute__((always_inline)) uint64_t spread(uint64_t bits, uint64_t places)
-{
-    return _pdep_u64(bits, places);
-}
-
+#define BAND_HAS_BLOCKS
+#define BAND_DEPOSIT _pdep_u64
 #include "codec/jpeg/bands_read.h"
 
 BAND_TARGET static bool read_bands_avx2(mr__jpeg_reader *r, mr__jpeg_unit *units, uint32_t unit_count, uint32_t mcus)
@@ -76,15 +66,22 @@ BAND_TARGET static bool read_bands_avx2(mr__jpeg_reader *r, mr__jpeg_unit *units
 BAND_TARGET static bool refine_bands_avx2(mr__jpeg_reader *r, mr__jpeg_unit *units, uint32_t unit_count, uint32_t mcus)
 {
     (void)unit_count; // one
-    return refine_bands(r, units, mcus);
+    return refine_bands(r, units, mcus, false);
+}
+
+BAND_TARGET static bool refine_bands_pdep(mr__jpeg_reader *r, mr__jpeg_unit *units, uint32_t unit_count, uint32_t mcus)
+{
+    (void)unit_count; // one
+    return refine_bands(r, units, mcus, true);
 }
 
 void mr__jpeg_bands_init_avx2(mr__jpeg_bands *table, mr__cpu_flags cpu)
 {
-    if ((cpu & MR__CPU_AVX2) != 0 && (cpu & MR__CPU_BMI2) != 0)
-        table->first = read_bands_avx2;
-    if ((cpu & MR__CPU_AVX2) != 0 && (cpu & MR__CPU_FAST_PDEP) != 0)
-        table->more = refine_bands_avx2;
+    if ((cpu & MR__CPU_AVX2) == 0 || (cpu & MR__CPU_BMI2) == 0)
+        return;
+    *table = (mr__jpeg_bands){read_bands_avx2, refine_bands_avx2};
+    if ((cpu & MR__CPU_FAST_PDEP) != 0)
+        table->more = refine_bands_pdep;
 }
 
 #endif

@@ -1,18 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Scans of AC coefficients: the body of the kernels. A file gives it an instruction set and, before it includes this,
+ * Scans of AC coefficients: the bodies of kernels, which a file gives its instruction set. It can have some things
+ * before it includes this:
  *
- *     BAND_TARGET                     its attribute
- *     look_at(block)                  which coefficients are not zero, and negative
- *     change(block, which, minus, one)  adds one to, or subtracts it from, some of them
- *     select_place(places, left, n, below)  of the places that are left the one after `run` others; it has `below`
- * behind it spread(bits, places)            the lowest bits, each to one of many places
+ *     BAND_TARGET                 an attribute
+ *     BAND_HAS_BLOCKS             and its own look_at and change
+ *     BAND_DEPOSIT(bits, places)  the lowest bits, each to one of many places
  *
  * In sets of places, place p is bit 63 - p: then bits come in the order in which a file has them.
  */
+#ifndef MR_CODEC_JPEG_BANDS_READ_H
+#define MR_CODEC_JPEG_BANDS_READ_H
+
 #include "codec/jpeg/bands.h"
 
+#include <string.h>
+
+#ifndef BAND_TARGET
+#define BAND_TARGET
+#endif
 #define BAND_INLINE BAND_TARGET static inline __attribute__((always_inline))
+
+#ifndef BAND_HAS_BLOCKS
+/* Which coefficients are not zero, and which are negative. */
+BAND_INLINE void look_at(const int16_t *block, uint64_t *nonzero, uint64_t *negative)
+{
+    *nonzero = *negative = 0;
+    for (uint32_t i = 0; i < 64; i += 4) {
+        uint64_t four; // most of which are zero
+        memcpy(&four, block + i, sizeof four);
+        for (uint32_t k = i; four != 0 && k < i + 4; k++) {
+            *nonzero |= (uint64_t)(block[k] != 0) << (63 - k);
+            *negative |= (uint64_t)(block[k] < 0) << (63 - k);
+        }
+    }
+}
+
+/* Adds one to some, or subtracts it. */
+BAND_INLINE void change(int16_t *block, uint64_t which, uint64_t minus, int16_t one)
+{
+    for (; which != 0; which &= which - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctzll(which);
+        block[63 - bit] = (int16_t)(block[63 - bit] + ((minus >> bit & 1) != 0 ? -one : one));
+    }
+}
+#endif
+
+#ifndef BAND_DEPOSIT
+#define BAND_DEPOSIT(bits, places) ((bits) & (places)) // which is not called
+#endif
+
+/* The n-th of the places that are left, from the top; it has `below` behind it. */
+BAND_INLINE uint64_t select_place(bool deposits, uint64_t places, uint64_t left, uint32_t n, uint32_t below)
+{
+    if (deposits)
+        return BAND_DEPOSIT(UINT64_C(1) << below, places);
+    for (places &= left; n > 1; n--)
+        places &= UINT64_MAX >> 1 >> __builtin_clzll(places);
+    return UINT64_C(1) << (63 - __builtin_clzll(places));
+}
+
+/* The lowest bits, each to one of many places. */
+BAND_INLINE uint64_t spread(bool deposits, uint64_t bits, uint64_t places)
+{
+    if (deposits)
+        return BAND_DEPOSIT(bits, places);
+    uint64_t to = 0;
+    for (; bits != 0; places &= places - 1, bits >>= 1)
+        to |= (places & -places) & -(bits & 1);
+    return to;
+}
 
 /* How many blocks from this one on have ended: 2^n and n bits more. */
 BAND_INLINE uint32_t take_run(mr__bits *b, uint32_t n)
@@ -101,7 +158,7 @@ BAND_INLINE void take_more(mr__bits *b, band *d, uint32_t n)
 }
 
 /* The codes of a block, up to its last place or the end of its band. */
-BAND_INLINE mr__jpeg_fault refine_codes(mr__jpeg_reader *r, mr__bits *b, band *d, uint64_t last)
+BAND_INLINE mr__jpeg_fault refine_codes(mr__jpeg_reader *r, mr__bits *b, band *d, uint64_t last, bool deposits)
 {
     uint64_t here = 0;
     mr__bits_fill(b);
@@ -120,7 +177,7 @@ BAND_INLINE mr__jpeg_fault refine_codes(mr__jpeg_reader *r, mr__bits *b, band *d
         uint32_t places = code & MR__BAND_LOW;
         if (__builtin_expect(places > d->zero_count, 0))
             return MR__JPEG_STRANGE;
-        here = select_place(d->zeros, here - 1, places, (d->zero_count - code) & MR__BAND_LOW);
+        here = select_place(deposits, d->zeros, here - 1, places, (d->zero_count - code) & MR__BAND_LOW);
         d->zero_count -= places;
         d->added |= (code & MR__BAND_NEW) != 0 ? here : 0;
         d->minus |= here & (uint64_t)((int64_t)(int32_t)code >> MR__BAND_VALUE);
@@ -129,7 +186,7 @@ BAND_INLINE mr__jpeg_fault refine_codes(mr__jpeg_reader *r, mr__bits *b, band *d
     return 0;
 }
 
-BAND_INLINE mr__jpeg_fault refine_band(mr__jpeg_reader *r, mr__bits *b, int16_t *block, uint64_t places)
+BAND_INLINE mr__jpeg_fault refine_band(mr__jpeg_reader *r, mr__bits *b, int16_t *block, uint64_t places, bool deposits)
 {
     band d = {0};
     look_at(block, &d.nonzero, &d.negative);
@@ -138,7 +195,7 @@ BAND_INLINE mr__jpeg_fault refine_band(mr__jpeg_reader *r, mr__bits *b, int16_t 
     d.zero_count = (uint32_t)__builtin_popcountll(d.zeros);
     d.more_count = (uint32_t)__builtin_popcountll(d.nonzero);
     if (r->end_run == 0) {
-        mr__jpeg_fault fault = refine_codes(r, b, &d, places & -places);
+        mr__jpeg_fault fault = refine_codes(r, b, &d, places & -places, deposits);
         if (fault != 0)
             return fault;
     }
@@ -146,18 +203,18 @@ BAND_INLINE mr__jpeg_fault refine_band(mr__jpeg_reader *r, mr__bits *b, int16_t 
         take_more(b, &d, d.more_count);
         r->end_run--;
     }
-    uint64_t grown = spread(d.more, d.nonzero);
+    uint64_t grown = spread(deposits, d.more, d.nonzero);
     if ((d.added | grown) != 0)
         change(block, d.added | grown, d.minus | (d.negative & grown), (int16_t)(1 << r->scan->low));
     return 0;
 }
 
-BAND_INLINE bool refine_bands(mr__jpeg_reader *r, mr__jpeg_unit *units, uint32_t mcus)
+BAND_INLINE bool refine_bands(mr__jpeg_reader *r, mr__jpeg_unit *units, uint32_t mcus, bool deposits)
 {
     mr__bits b = r->bits;
     uint64_t places = UINT64_MAX >> r->scan->first & UINT64_MAX << (63 - r->scan->last);
     for (uint32_t m = 0; m < mcus; m++) {
-        mr__jpeg_fault fault = refine_band(r, &b, units->block + (size_t)m * units->step, places);
+        mr__jpeg_fault fault = refine_band(r, &b, units->block + (size_t)m * units->step, places, deposits);
         if (fault == 0 && mr__jpeg_reader_is_over(r, &b))
             fault = MR__JPEG_OVER;
         if (fault != 0)
@@ -166,3 +223,5 @@ BAND_INLINE bool refine_bands(mr__jpeg_reader *r, mr__jpeg_unit *units, uint32_t
     r->bits = b;
     return true;
 }
+
+#endif

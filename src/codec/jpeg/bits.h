@@ -18,7 +18,7 @@ enum { MR__BITS_SLACK = 2560 };
 
 typedef struct mr__bits {
     uint64_t bits;  /* the next ones, at the top */
-    uint32_t count; /* how many of them count; below them are the same bits as at `next`, or zeros */
+    uint32_t count; /* how many of them count, in its 6 lowest bits; below them are the bits at `next`, or zeros */
     const uint8_t *next;
 } mr__bits;
 
@@ -26,8 +26,8 @@ typedef struct mr__bits {
 static inline void mr__bits_fill(mr__bits *b)
 {
     uint64_t ahead = (uint64_t)mr__load_be32(b->next) << 32 | mr__load_be32(b->next + 4);
-    b->bits |= ahead >> b->count;
-    b->next += (63 - b->count) >> 3;
+    b->bits |= ahead >> (b->count & 63);
+    b->next += ~b->count >> 3 & 7;
     b->count |= 56;
 }
 
@@ -35,6 +35,13 @@ static inline void mr__bits_drop(mr__bits *b, uint32_t n)
 {
     b->bits <<= n;
     b->count -= n;
+}
+
+/* As many as the 6 lowest bits of an entry say, which costs nothing to mask. */
+static inline void mr__bits_drop_entry(mr__bits *b, uint32_t entry)
+{
+    b->bits <<= entry & 63;
+    b->count -= entry;
 }
 
 /* n is 0 to 32. */
@@ -45,17 +52,24 @@ static inline uint32_t mr__bits_take(mr__bits *b, uint32_t n)
     return value;
 }
 
-/* A value of `size` bits as JPEG writes them: those that begin with 0 are negative. 0 bits are 0. */
+/* The top `size` bits as JPEG writes a value: those that begin with 0 are negative. 0 bits are 0. */
+static inline int32_t mr__bits_value(uint64_t bits, uint32_t size)
+{
+    int32_t below = (int32_t)(~bits >> 63); // 1 for a negative one
+    return (int32_t)(uint32_t)(bits >> 1 >> (63 - size)) - (below << size) + below;
+}
+
 static inline int32_t mr__bits_take_value(mr__bits *b, uint32_t size)
 {
-    int32_t below = (int32_t)(~b->bits >> 63); // 1 for a negative one
-    return (int32_t)mr__bits_take(b, size) - (below << size) + below;
+    int32_t value = mr__bits_value(b->bits, size);
+    mr__bits_drop(b, size);
+    return value;
 }
 
 /* How many bits were taken since `start`. */
 static inline uint64_t mr__bits_taken(const mr__bits *b, const uint8_t *start)
 {
-    return (uint64_t)(b->next - start) * 8 - b->count;
+    return (uint64_t)(b->next - start) * 8 - (b->count & 63);
 }
 
 /* A symbol, of which 16 bits must be there; *length is 0, and nothing is taken, when there is no such code. */

@@ -74,18 +74,15 @@ typedef struct single {
     int16_t value;
 } single;
 
-static uint32_t escape_entry(uint32_t symbol, uint32_t length)
-{
-    return MR__PAIR_ESCAPE | symbol << 8 | length << 16;
-}
-
 /* All lookups that one code begins. */
 static void fill_code(mr__huffman_reader *r, single *singles, uint32_t first, uint32_t length, uint32_t symbol)
 {
     uint32_t spare = MR__PAIR_BITS - length, size = symbol & 15, run = symbol >> 4;
-    bool is_end = symbol == 0, fits = size == 0 ? is_end || run == 15 : size <= spare && size <= 7;
+    bool is_end = symbol == 0, is_known = size != 0 || is_end || run == 15; // others libjpeg takes for ends
+    bool fits = is_known && size <= spare && size <= 7;
+    uint32_t escape = is_known ? mr__escape_entry(symbol, length, run + 1) : MR__PAIR_ESCAPE;
     for (uint32_t k = 0; k < UINT32_C(1) << spare; k++) {
-        r->pair[first + k] = escape_entry(symbol, length);
+        r->pair[first + k] = escape;
         singles[first + k] = (single){0};
         if (!fits)
             continue;
@@ -101,15 +98,15 @@ static uint32_t pair_entry(const single *singles, uint32_t i)
 {
     single a = singles[i], b = singles[(i << a.length) & ((1 << MR__PAIR_BITS) - 1)];
     if (a.distance == 0)
-        return a.length | MR__PAIR_END | 1 << 14 | 1 << 19;
-    uint32_t first = (uint32_t)(uint8_t)a.value << 6 | (uint32_t)a.distance << 14;
+        return a.length | MR__PAIR_END | 1 << 16 | 1 << 21;
+    uint32_t first = (uint32_t)(uint8_t)a.value << 8 | (uint32_t)a.distance << 16, alone = (uint32_t)a.distance << 21;
     bool both = b.length != 0 && a.length + b.length <= MR__PAIR_BITS;
     if (both && b.distance == 0)
-        return (uint32_t)(a.length + b.length) | MR__PAIR_END | first | (uint32_t)(a.distance + 1) << 19;
-    if (both && b.value >= -64 && b.value < 64)
-        return (uint32_t)(a.length + b.length) | first | (uint32_t)(a.distance + b.distance) << 19 |
-               (uint32_t)b.value << 25;
-    return a.length | first | (uint32_t)a.distance << 19;
+        return (uint32_t)(a.length + b.length) | MR__PAIR_END | first | (uint32_t)(a.distance + 1) << 21;
+    if (both && b.value >= -32 && b.value < 32 && a.distance + b.distance < 32)
+        return (uint32_t)(a.length + b.length) | first | (uint32_t)(a.distance + b.distance) << 21 |
+               (uint32_t)b.value << 26;
+    return a.length | first | alone;
 }
 
 static void fill_pairs(mr__huffman_reader *r)
@@ -130,17 +127,29 @@ static void fill_pairs(mr__huffman_reader *r)
             r->pair[i] = pair_entry(singles, i);
 }
 
-void mr__huffman_reader_init(mr__huffman_reader *reader, const mr__huffman *table, bool pairs)
+/* After fill_symbols: the same, otherwise put. */
+static void fill_dc(mr__huffman_reader *r)
 {
-    bool is_same = reader->table.is_there && mr__huffman_same(&reader->table, table);
-    if (!is_same) {
+    for (uint32_t i = 0; i < 1 << MR__DC_BITS; i++) {
+        uint32_t entry = r->symbol[i];
+        r->pair[i] = entry != 0 ? mr__escape_entry(entry >> 8 & 15, entry & 255, 0) : MR__PAIR_ESCAPE;
+    }
+}
+
+void mr__huffman_reader_init(mr__huffman_reader *reader, const mr__huffman *table, mr__huffman_use use)
+{
+    if (!reader->table.is_there || !mr__huffman_same(&reader->table, table)) {
         reader->table = *table;
-        reader->has_pairs = false;
+        reader->use = MR__HUFFMAN_SYMBOLS;
         fill_symbols(reader);
     }
-    if (pairs && !reader->has_pairs)
+    if (use == MR__HUFFMAN_SYMBOLS || use == reader->use)
+        return;
+    reader->use = use;
+    if (use == MR__HUFFMAN_DC)
+        fill_dc(reader);
+    else
         fill_pairs(reader);
-    reader->has_pairs |= pairs;
 }
 
 void mr__huffman_writer_init(mr__huffman_writer *writer, const mr__huffman *table)

@@ -172,7 +172,7 @@ int mr__jpeg_guide_compare(mr__jpeg_guide *g, const mr__jpeg_reader *r)
 
 int mr__jpeg_guide_fail(const mr__jpeg_guide *g, mr__call *call, int result)
 {
-    if (g->index.count == 0 || result != MR_ECORRUPT)
+    if (g->index.count == 0 || (result != MR_ECORRUPT && result != MR_ETRUNCATED))
         return result;
     return fail_index(call, "leads to what is no row of this JPEG");
 }

@@ -13,24 +13,29 @@ enum { MR__LANES_ALL, MR__LANES_DC, MR__LANES_NONE };
 /* One block; false leaves the reason in r->fault. */
 MR__BLOCK_INLINE bool mr__read_lane(mr__jpeg_reader *r, mr__bits *b, const mr__jpeg_lane *lane, int keep, bool careful)
 {
-    uint32_t part = lane->part, last;
-    int16_t scratch[64], *block = keep == MR__LANES_ALL ? lane->block : scratch;
-    uint32_t step = keep == MR__LANES_ALL ? MR__JPEG_STRIP : 1;
+    uint32_t part = lane->part;
+    int16_t nothing[64]; // to count places by
+    mr__block_ac to = {(uint8_t *)lane->block, MR__JPEG_STRIP * 2, true, r->quant[part]};
+    if (keep != MR__LANES_ALL)
+        to = (mr__block_ac){.first = (uint8_t *)nothing, .step = 2};
     int32_t *dc = &r->before[part];
+    uint8_t *last = to.first;
     int what = MR__BLOCK_BAD;
+    mr__bits_fill(b);
     if (mr__block_read_dc(b, r->dc[part], dc))
-        what = mr__block_read_ac(b, r->ac[part], block, step, keep == MR__LANES_ALL ? r->quant[part] : NULL, careful,
-                                 &last);
+        what = careful ? mr__block_read_careful(b, r->ac[part], &to, &last)
+                       : mr__block_read_ac(b, r->ac[part], &to, &last);
     bool fits =
-        keep == MR__LANES_NONE || (*dc >= INT16_MIN && *dc <= INT16_MAX && mr__block_fits(*dc, r->quant[part][0]));
+        keep == MR__LANES_NONE || ((uint32_t)(*dc + 32768) <= 65535 && mr__block_fits((int16_t)*dc, r->quant[part][0]));
     if (__builtin_expect(what != MR__BLOCK_ENDS || !fits, 0)) {
         r->fault = what == MR__BLOCK_BAD ? MR__JPEG_BAD_CODE : MR__JPEG_STRANGE;
         return false;
     }
     if (keep != MR__LANES_NONE)
         lane->block[0] = (int16_t)*dc;
-    if (keep == MR__LANES_ALL && last > r->last[lane->strip])
-        r->last[lane->strip] = (uint8_t)last;
+    uint32_t k = (uint32_t)(last - to.first) / to.step;
+    if (keep == MR__LANES_ALL && k > r->last[lane->strip])
+        r->last[lane->strip] = (uint8_t)k;
     return true;
 }
 

@@ -45,10 +45,29 @@ static bool skip_s16_c(mr__jpeg_reader *r, const mr__jpeg_lane *lanes, uint32_t 
     return mr__read_lanes(r, lanes, unit_count, mcus, MR__LANES_NONE);
 }
 
+size_t mr__jpeg_unstuff_c(const uint8_t *from, size_t nbytes, uint8_t *to, size_t *to_nbytes)
+{
+    const uint8_t *p = from, *end = from + nbytes;
+    uint8_t *q = to;
+    for (;;) {
+        const uint8_t *ff = p < end ? memchr(p, 0xff, (size_t)(end - p)) : NULL;
+        size_t plain = (size_t)((ff != NULL ? ff : end) - p);
+        memcpy(q, p, plain);
+        q += plain;
+        p += plain;
+        if (end - p < 2 || p[1] != 0)
+            break;
+        *q++ = 0xff;
+        p += 2;
+    }
+    *to_nbytes = (size_t)(q - to);
+    return (size_t)(p - from);
+}
+
 void mr__jpeg_scans_init(mr__jpeg_scans *table, mr__cpu_flags cpu)
 {
-    *table =
-        (mr__jpeg_scans){read_s16_c, write_s16_c, count_s16_c, find_s16_c, lanes_s16_c, lanes_dc_s16_c, skip_s16_c};
+    *table = (mr__jpeg_scans){read_s16_c,  write_s16_c,    count_s16_c, find_s16_c,
+                              lanes_s16_c, lanes_dc_s16_c, skip_s16_c,  mr__jpeg_unstuff_c};
     (void)cpu;
 #if defined(__x86_64__)
     mr__jpeg_scans_init_avx2(table, cpu);

@@ -3,34 +3,32 @@
 #include "codec/jpeg/scan_kernels.h"
 
 /*
- * Copies what follows from->from up to a marker, without the zero bytes that stand behind each ff. Bytes ff before a
+ * A little zero behind the interval: what a symbol that goes beyond the end is made of, so that its fault is the same
+ * whatever was there. What follows is left from longer intervals before: reading it is a fault anyway, and only has to
+ * be possible. So intervals of one MCU are cheap.
+ */
+static void fill_slack(mr__jpeg_reader *r)
+{
+    size_t end = r->data_nbytes + MR__BITS_SLACK, from = r->filled_nbytes;
+    memset(r->data + r->data_nbytes, 0, 64);
+    if (end <= from)
+        return;
+    from = from > r->data_nbytes ? from : r->data_nbytes;
+    memset(r->data + from, 0, end - from);
+    r->filled_nbytes = end;
+}
+
+/*
+ * Copies what follows `from` up to a marker, without the zero bytes that stand behind each ff. Bytes ff before a
  * marker are fill: the marker begins at the first of them.
  */
 int mr__jpeg_reader_take(mr__jpeg_reader *r, size_t from)
 {
-    const uint8_t *p = r->call->bytes + from, *end = r->call->bytes + (r->until != 0 ? r->until : r->call->nbytes);
-    uint8_t *to = r->data;
-    for (;;) {
-        const uint8_t *ff = memchr(p, 0xff, (size_t)(end - p));
-        if (ff == NULL || end - ff < 2) {
-            size_t rest = (size_t)((ff != NULL ? ff : end) - p);
-            memcpy(to, p, rest);
-            to += rest;
-            r->end = r->call->nbytes;
-            break;
-        }
-        size_t nbytes = (size_t)(ff - p) + (ff[1] == 0);
-        memcpy(to, p, nbytes);
-        to += nbytes;
-        p = ff + 2;
-        if (ff[1] != 0) {
-            r->end = (size_t)(ff - r->call->bytes);
-            break;
-        }
-    }
-    memset(to, 0, MR__BITS_SLACK);
+    size_t nbytes = (r->until != 0 ? r->until : r->call->nbytes) - from;
+    size_t taken = r->unstuff(r->call->bytes + from, nbytes, r->data, &r->data_nbytes);
+    r->end = nbytes - taken < 2 ? r->call->nbytes : from + taken;
+    fill_slack(r);
     r->from = from;
-    r->data_nbytes = (size_t)(to - r->data);
     r->bits = (mr__bits){.next = r->data};
     r->end_run = 0;
     memset(r->before, 0, sizeof r->before);
@@ -153,7 +151,11 @@ void mr__jpeg_reader_prepare(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *d
 {
     const mr__jpeg_scan *s = &walk->scan;
     bool progressive = walk->frame->progressive;
+    mr__jpeg_scans kernels;
+    mr__jpeg_scans_init(&kernels, walk->call->cpu);
     *r = (mr__jpeg_reader){.call = walk->call, .scan = s, .frame = walk->frame, .data = data};
+    r->read = kernels.read;
+    r->unstuff = kernels.unstuff;
     for (uint32_t i = 0; i < s->count; i++) {
         r->dc[i] = &tables[0][s->dc[i]];
         r->ac[i] = &tables[1][s->ac[i]];
@@ -161,9 +163,11 @@ void mr__jpeg_reader_prepare(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *d
         for (uint32_t k = 0; k < 64; k++)
             r->careful |= r->quant[i][k] > MR__BLOCK_QUANT_MAX;
         if (s->first == 0 && s->high == 0)
-            mr__huffman_reader_init(&tables[0][s->dc[i]], &walk->huffman[0][s->dc[i]], false);
+            mr__huffman_reader_init(&tables[0][s->dc[i]], &walk->huffman[0][s->dc[i]],
+                                    progressive ? MR__HUFFMAN_SYMBOLS : MR__HUFFMAN_DC);
         if (s->last != 0)
-            mr__huffman_reader_init(&tables[1][s->ac[i]], &walk->huffman[1][s->ac[i]], !progressive);
+            mr__huffman_reader_init(&tables[1][s->ac[i]], &walk->huffman[1][s->ac[i]],
+                                    progressive ? MR__HUFFMAN_SYMBOLS : MR__HUFFMAN_AC);
     }
 }
 
@@ -175,13 +179,12 @@ int mr__jpeg_reader_init(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *data,
 
 int mr__jpeg_scan_read(mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4])
 {
-    mr__jpeg_scans kernels;
     mr__jpeg_reader r;
     uint32_t codes[1 << MR__BAND_BITS];
     size_t left = 0;
     int result = mr__jpeg_reader_init(&r, walk, data, tables);
-    mr__jpeg_scans_init(&kernels, walk->call->cpu);
-    r.read = walk->frame->progressive ? mr__jpeg_read_progressive(&r, codes) : kernels.read;
+    if (walk->frame->progressive)
+        r.read = mr__jpeg_read_progressive(&r, codes);
     if (result == 0)
         result = mr__jpeg_scan_each(&walk->scan, &reading, &r);
     if (result == 0)

@@ -45,6 +45,12 @@ enum { MR__JPEG_STRIPS_MAX = 16 };
 typedef bool mr__jpeg_read_lanes(mr__jpeg_reader *reader, const mr__jpeg_lane *lanes, uint32_t unit_count,
                                  uint32_t mcus);
 
+/*
+ * Copies bytes up to a marker without the zero that stands behind each ff. Returns how many of them it went over: where
+ * a marker begins, or a single ff, or nothing. *to_nbytes is how many it wrote; 32 more behind them may be anything.
+ */
+typedef size_t mr__jpeg_unstuff(const uint8_t *from, size_t nbytes, uint8_t *to, size_t *to_nbytes);
+
 struct mr__jpeg_reader {
     mr__call *call;
     const mr__jpeg_scan *scan;
@@ -52,10 +58,12 @@ struct mr__jpeg_reader {
     const mr__huffman_reader *dc[MR__JPEG_PLANE_MAX], *ac[MR__JPEG_PLANE_MAX]; /* by the scan's components */
     mr__jpeg_read_mcus *read;
     const uint32_t *codes; /* of AC scans (progressive): see bands.h */
-    uint8_t *data;         /* the interval at hand without its stuffing, then MR__BITS_SLACK zeros */
-    size_t data_nbytes;    /* without the zeros */
-    size_t from, end;      /* where it is in the file; at `end` a marker, or the end of the file */
-    size_t until;          /* nothing behind this byte of the file is looked at; 0: all is */
+    mr__jpeg_unstuff *unstuff;
+    uint8_t *data;        /* the interval at hand without its stuffing; behind it, MR__BITS_SLACK bytes are readable */
+    size_t data_nbytes;   /* without those */
+    size_t filled_nbytes; /* of data: behind them nothing was written yet */
+    size_t from, end;     /* where it is in the file; at `end` a marker, or the end of the file */
+    size_t until;         /* nothing behind this byte of the file is looked at; 0: all is */
     mr__bits bits;
     int32_t before[MR__JPEG_PLANE_MAX]; /* DC of the last block, by the scan's components */
     uint32_t end_run;                   /* blocks whose band has ended already (progressive) */

@@ -16,10 +16,12 @@ MR__BLOCK_INLINE bool mr__read_sequential(mr__jpeg_reader *r, mr__jpeg_unit *uni
             u->block = block + u->step;
             memset(block, 0, 64 * sizeof *block);
             int32_t *dc = &r->before[u->part];
-            uint32_t last;
+            uint8_t *last;
+            mr__block_ac to = {.first = (uint8_t *)block, .step = sizeof *block, .keeps = true};
+            mr__bits_fill(&b);
             int what = MR__BLOCK_BAD;
             if (!mr__block_read_dc(&b, r->dc[u->part], dc) ||
-                (what = mr__block_read_ac(&b, r->ac[u->part], block, 1, NULL, false, &last)) != MR__BLOCK_ENDS) {
+                (what = mr__block_read_ac(&b, r->ac[u->part], &to, &last)) != MR__BLOCK_ENDS) {
                 r->fault = what == MR__BLOCK_STRANGE ? MR__JPEG_STRANGE : MR__JPEG_BAD_CODE;
                 r->bits = b;
                 return false;

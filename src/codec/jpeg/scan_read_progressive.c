@@ -1,44 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The four kinds of scan of a progressive image: DC and AC coefficients, their upper bits and then one bit more. */
-#include <stdint.h>
-
-#define BAND_TARGET
-
-static inline void look_at(const int16_t *block, uint64_t *nonzero, uint64_t *negative)
-{
-    uint64_t some = 0, below = 0;
-    for (uint32_t i = 0; i < 64; i++) {
-        some = some << 1 | (block[i] != 0);
-        below = below << 1 | (block[i] < 0);
-    }
-    *nonzero = some;
-    *negative = below;
-}
-
-static inline void change(int16_t *block, uint64_t which, uint64_t minus, int16_t one)
-{
-    for (; which != 0; which &= which - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctzll(which);
-        block[63 - bit] = (int16_t)(block[63 - bit] + ((minus >> bit & 1) != 0 ? -one : one));
-    }
-}
-
-static inline uint64_t select_place(uint64_t places, uint64_t left, uint32_t n, uint32_t below)
-{
-    (void)below;
-    for (places &= left; n > 1; n--)
-        places &= UINT64_MAX >> 1 >> __builtin_clzll(places);
-    return UINT64_C(1) << (63 - __builtin_clzll(places));
-}
-
-static inline uint64_t spread(uint64_t bits, uint64_t places)
-{
-    uint64_t to = 0;
-    for (; places != 0; places &= places - 1, bits >>= 1)
-        to |= (places & -places) & -(bits & 1);
-    return to;
-}
-
 #include "codec/jpeg/bands_read.h"
 
 static bool fits(int32_t value)
@@ -107,7 +68,7 @@ static bool read_bands_c(mr__jpeg_reader *r, mr__jpeg_unit *units, uint32_t unit
 static bool refine_bands_c(mr__jpeg_reader *r, mr__jpeg_unit *units, uint32_t unit_count, uint32_t mcus)
 {
     (void)unit_count; // one
-    return refine_bands(r, units, mcus);
+    return refine_bands(r, units, mcus, false);
 }
 
 void mr__jpeg_bands_init(mr__jpeg_bands *table, mr__cpu_flags cpu)

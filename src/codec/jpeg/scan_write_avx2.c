@@ -59,6 +59,7 @@ void mr__jpeg_scans_init_avx2(mr__jpeg_scans *table, mr__cpu_flags cpu)
         table->write = write_s16_avx2;
         table->count = count_s16_avx2;
         table->find = find_s16_avx2;
+        table->unstuff = mr__jpeg_unstuff_avx2;
     }
 }
 
