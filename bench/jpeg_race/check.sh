@@ -50,11 +50,13 @@ assert sets["small"] == ["whole", "region", "index", "reduce4", "progressive"], 
 assert list(sets) == ["small", "64x64 q90 4:4:4", "512x512 q50 4:2:0"], list(sets)
 END_OF_PYTHON
 
-"$JPEG" --rounds 1 --modes whole --sets small --libjpeg ./none.so small >tables 2>err || fail "without the library: exit code $?"
-has err '^jpeg: \./none\.so does not take part: '
-has tables '^\| small \|'
-
-# A libjpeg that is the linked one again is raced beside it.
+# A library that is not there is named; the linked one over again is raced beside itself. AddressSanitizer lets nothing be
+# opened in this way.
+if ! grep -q __asan_init "$JPEG"; then
+    "$JPEG" --rounds 1 --modes whole --sets small --libjpeg ./none.so small >tables 2>err || fail "without the library: exit code $?"
+    has err '^jpeg: \./none\.so does not take part: '
+    has tables '^\| small \|'
+fi
 linked=$(ldd "$JPEG" 2>/dev/null | sed -n 's/.*libjpeg[^ ]* => \([^ ]*\) .*/\1/p')
 if [ -n "$linked" ] && ! grep -q __asan_init "$JPEG"; then
     cp "$linked" another.so

@@ -67,64 +67,88 @@ static void fill_symbols(mr__huffman_reader *r)
     r->limit[MR__HUFFMAN_LENGTH_MAX + 1] = UINT32_MAX;
 }
 
-/* One symbol by 11 bits, while pairs are made: what of it fits the lookup. */
-typedef struct single {
-    uint8_t length;   /* of code and value; 0: an escape */
-    uint8_t distance; /* 0: end of block */
-    int16_t value;
-} single;
+enum { LOOKUPS = 1 << MR__PAIR_BITS };
 
-/* All lookups that one code begins. */
-static void fill_code(mr__huffman_reader *r, single *singles, uint32_t first, uint32_t length, uint32_t symbol)
+/* A code, and what of it a lookup has room for. */
+typedef struct short_code {
+    uint32_t at, length, symbol; /* at: the first lookup that it begins */
+    uint32_t size, distance;     /* of its value, from the coefficient before */
+    bool is_end, is_strange;     /* strange: an end of block that is none, which only libjpeg takes */
+    bool fits;                   /* with its value */
+    uint32_t spare;              /* bits behind it: it has 1 << spare lookups for each value */
+} short_code;
+
+static short_code code_of(uint32_t code, uint32_t length, uint32_t symbol)
 {
-    uint32_t spare = MR__PAIR_BITS - length, size = symbol & 15, run = symbol >> 4;
-    bool is_end = symbol == 0, is_known = size != 0 || is_end || run == 15; // others libjpeg takes for ends
-    bool fits = is_known && size <= spare && size <= 7;
-    uint32_t escape = is_known ? mr__escape_entry(symbol, length, run + 1) : MR__PAIR_ESCAPE;
-    for (uint32_t k = 0; k < UINT32_C(1) << spare; k++) {
-        r->pair[first + k] = escape;
-        singles[first + k] = (single){0};
-        if (!fits)
-            continue;
-        int32_t value = (int32_t)(k >> (spare - size));
-        if (size != 0 && value < 1 << (size - 1))
-            value -= (1 << size) - 1;
-        uint8_t distance = is_end ? 0 : (uint8_t)(run + 1);
-        singles[first + k] = (single){(uint8_t)(length + size), distance, (int16_t)value};
+    short_code c = {.at = code << (MR__PAIR_BITS - length), .length = length, .symbol = symbol};
+    c.size = symbol & 15;
+    c.distance = (symbol >> 4) + 1;
+    c.is_end = symbol == 0;
+    c.is_strange = c.size == 0 && !c.is_end && c.distance != 16;
+    c.fits = !c.is_strange && length + c.size <= MR__PAIR_BITS && c.size <= 7;
+    c.spare = MR__PAIR_BITS - length - (c.fits ? c.size : 0);
+    return c;
+}
+
+static int32_t value_of(uint32_t bits, uint32_t size)
+{
+    return size != 0 && bits >> (size - 1) == 0 ? (int32_t)bits - (1 << size) + 1 : (int32_t)bits;
+}
+
+/* What each lookup adds to an entry whose first symbol stands before it; 0: nothing that fits. */
+static void fill_seconds(const short_code *c, uint32_t *seconds)
+{
+    for (uint32_t v = 0, n = c->at; v < (c->fits ? UINT32_C(1) << c->size : 1); v++) {
+        int32_t value = value_of(v, c->size);
+        uint32_t entry = 0;
+        if (c->is_end)
+            entry = c->length | MR__PAIR_END | 1 << 21;
+        else if (c->fits && value >= -32 && value < 32)
+            entry = (c->length + c->size) | c->distance << 21 | (uint32_t)value << 26;
+        for (uint32_t end = n + (UINT32_C(1) << c->spare); n < end; n++)
+            seconds[n] = entry;
     }
 }
 
-static uint32_t pair_entry(const single *singles, uint32_t i)
+/* The entries that a code begins. */
+static void fill_firsts(const short_code *c, const uint32_t *seconds, uint32_t *pair)
 {
-    single a = singles[i], b = singles[(i << a.length) & ((1 << MR__PAIR_BITS) - 1)];
-    if (a.distance == 0)
-        return a.length | MR__PAIR_END | 1 << 16 | 1 << 21;
-    uint32_t first = (uint32_t)(uint8_t)a.value << 8 | (uint32_t)a.distance << 16, alone = (uint32_t)a.distance << 21;
-    bool both = b.length != 0 && a.length + b.length <= MR__PAIR_BITS;
-    if (both && b.distance == 0)
-        return (uint32_t)(a.length + b.length) | MR__PAIR_END | first | (uint32_t)(a.distance + 1) << 21;
-    if (both && b.value >= -32 && b.value < 32 && a.distance + b.distance < 32)
-        return (uint32_t)(a.length + b.length) | first | (uint32_t)(a.distance + b.distance) << 21 |
-               (uint32_t)b.value << 26;
-    return a.length | first | alone;
+    uint32_t used = c->length + c->size, most = c->spare | (31 - c->distance) << 21;
+    uint32_t alone =
+        c->is_end ? c->length | MR__PAIR_END | 1 << 16 | 1 << 21 : mr__escape_entry(c->symbol, c->length, c->distance);
+    if (c->is_end || !c->fits) {
+        for (uint32_t k = 0; k < UINT32_C(1) << c->spare; k++)
+            pair[c->at + k] = c->is_strange ? MR__PAIR_ESCAPE : alone;
+        return;
+    }
+    for (uint32_t v = 0, n = c->at; v < UINT32_C(1) << c->size; v++) {
+        uint32_t value = (uint8_t)value_of(v, c->size);
+        uint32_t first = used | value << 8 | c->distance << 16 | c->distance << 21;
+        for (uint32_t k = 0; k < UINT32_C(1) << c->spare; k++, n++) {
+            uint32_t second = seconds[k << used];
+            bool both = (second & 63) <= (most & 63) && (second & 31 << 21) <= (most & 31 << 21);
+            pair[n] = first + (both ? second : 0);
+        }
+    }
 }
 
 static void fill_pairs(mr__huffman_reader *r)
 {
-    single singles[1 << MR__PAIR_BITS];
-    uint32_t code = 0, place = 0;
+    uint32_t seconds[LOOKUPS], code = 0, count = 0;
+    short_code codes[MR__HUFFMAN_COUNT_MAX];
     for (uint32_t length = 1; length <= MR__PAIR_BITS; length++) {
-        for (uint32_t i = 0; i < r->table.counts[length]; i++, code++, place++)
-            fill_code(r, singles, code << (MR__PAIR_BITS - length), length, r->table.symbols[place]);
+        for (uint32_t i = 0; i < r->table.counts[length]; i++, count++)
+            codes[count] = code_of(code++, length, r->table.symbols[count]);
         code <<= 1;
     }
-    for (uint32_t i = code >> 1; i < 1 << MR__PAIR_BITS; i++) { // longer codes, and none
+    code >>= 1;
+    for (uint32_t i = 0; i < count; i++)
+        fill_seconds(&codes[i], seconds);
+    memset(seconds + code, 0, (LOOKUPS - code) * sizeof *seconds); // longer codes, and none
+    for (uint32_t i = 0; i < count; i++)
+        fill_firsts(&codes[i], seconds, r->pair);
+    for (uint32_t i = code; i < LOOKUPS; i++)
         r->pair[i] = MR__PAIR_ESCAPE;
-        singles[i] = (single){0};
-    }
-    for (uint32_t i = 0; i < code >> 1; i++)
-        if (singles[i].length != 0)
-            r->pair[i] = pair_entry(singles, i);
 }
 
 /* After fill_symbols: the same, otherwise put. */
