@@ -138,6 +138,29 @@ static mr__jpeg_fault take_block(plain_bits *b, const opened *o, uint32_t part, 
     return strange ? MR__JPEG_STRANGE : 0;
 }
 
+/* What it is called that the data end where they do. */
+static int end_of(const plain_bits *b)
+{
+    const uint8_t *p = b->at;
+    while (p < b->end && *p == 0xff)
+        p++;
+    return p == b->end ? MR_ETRUNCATED : *p == 0 ? MR_EUNSUPPORTED : MR_ECORRUPT;
+}
+
+/* Over data that are too long, to the restart marker. */
+static int pass_restart(plain_bits *b, uint8_t marker)
+{
+    while (!b->over)
+        (void)take_bit(b);
+    const uint8_t *p = b->at;
+    while (p < b->end && *p == 0xff)
+        p++;
+    if (p == b->end || *p != marker)
+        return end_of(b);
+    *b = (plain_bits){p + 1, b->end, 8, false};
+    return 0;
+}
+
 static int read_plainly(const opened *o)
 {
     plain_bits b = {o->call.bytes + o->walk.at, o->call.bytes + o->call.nbytes, 8, false};
@@ -146,18 +169,18 @@ static int read_plainly(const opened *o)
     memset(plain.block, 0, sizeof plain.block);
     for (uint32_t m = 0, n = 0; m < o->mcus; m++) {
         if (restart != 0 && m != 0 && m % restart == 0) {
-            b.at += b.left != 8 ? (b.at[0] == 0xff ? 2 : 1) : 0;
-            while (b.at + 1 < b.end && b.at[0] == 0xff && b.at[1] == 0xff)
-                b.at++;
-            if (b.at + 1 >= b.end || b.at[0] != 0xff || b.at[1] != 0xd0 + (m / restart - 1) % 8)
-                return MR_ECORRUPT;
-            b.at += 2;
-            b.left = 8;
+            int result = pass_restart(&b, (uint8_t)(0xd0 + (m / restart - 1) % 8));
+            if (result != 0)
+                return result;
             memset(before, 0, sizeof before);
         }
         for (uint32_t u = 0; u < o->unit_count; u++, n++) {
             mr__jpeg_fault fault = take_block(&b, o, o->part[u], &before[o->part[u]], plain.block[n]);
-            if (b.over || fault == MR__JPEG_BAD_CODE)
+            if (fault == MR__JPEG_BAD_CODE)
+                (void)take_bit(&b); // which libjpeg would look at, too, before it calls the code bad
+            if (b.over)
+                return end_of(&b);
+            if (fault == MR__JPEG_BAD_CODE)
                 return MR_ECORRUPT;
             if (fault != 0)
                 return MR_EUNSUPPORTED;

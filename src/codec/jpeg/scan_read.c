@@ -43,19 +43,28 @@ size_t mr__jpeg_reader_offset(const mr__jpeg_reader *r, uint64_t taken)
     return at;
 }
 
+/* Where the interval's marker has its second byte: behind fill bytes. Where the file ends, there is none. */
+static size_t find_marker(const mr__jpeg_reader *r)
+{
+    size_t at = r->end;
+    while (at < r->call->nbytes && r->call->bytes[at] == 0xff)
+        at++;
+    return at;
+}
+
 /* More data is needed than there is before a marker, or the end of the file. */
 static int fail_over(mr__jpeg_reader *r)
 {
-    size_t at = r->end, end = r->call->nbytes;
-    if (at == end)
+    size_t at = r->end, marker = find_marker(r);
+    if (marker == r->call->nbytes)
         return mr__call_fail(r->call, MR_ETRUNCATED,
                              "truncated JPEG: expected more image data at byte %zu (scan at byte %zu)", at,
                              r->scan->at);
-    if (mr__jpeg_reader_marker(r) == 0)
+    if (r->call->bytes[marker] == 0)
         return mr__call_fail(r->call, MR_EUNSUPPORTED, "JPEG with fill bytes in its image data, at byte %zu", at);
     return mr__call_fail(r->call, MR_ECORRUPT,
                          "damaged JPEG: marker ff%02x at byte %zu, where image data should be (scan at byte %zu)",
-                         mr__jpeg_reader_marker(r), at, r->scan->at);
+                         r->call->bytes[marker], at, r->scan->at);
 }
 
 int mr__jpeg_reader_fail(mr__jpeg_reader *r)
@@ -82,14 +91,6 @@ int mr__jpeg_reader_fail(mr__jpeg_reader *r)
                          r->scan->at);
 }
 
-uint8_t mr__jpeg_reader_marker(const mr__jpeg_reader *r)
-{
-    size_t at = r->end, end = r->call->nbytes;
-    while (at < end && r->call->bytes[at] == 0xff)
-        at++;
-    return at < end ? r->call->bytes[at] : MR__JPEG_EOI;
-}
-
 int mr__jpeg_reader_end(mr__jpeg_reader *r, size_t *left)
 {
     uint64_t taken = mr__bits_taken(&r->bits, r->data), there = (uint64_t)r->data_nbytes * 8;
@@ -113,31 +114,30 @@ static int read_mcus(void *user, uint32_t x, uint32_t y, uint32_t count)
 /* The marker that ends the interval is not the one that must be there. */
 static int fail_restart(mr__jpeg_reader *r, uint32_t expected)
 {
-    uint32_t found = mr__jpeg_reader_marker(r);
-    if (r->end == r->call->nbytes)
+    size_t marker = find_marker(r);
+    if (marker == r->call->nbytes)
         return mr__call_fail(r->call, MR_ETRUNCATED, "truncated JPEG: expected restart marker ff%02x at byte %zu",
                              expected, r->end);
-    if (found == 0)
+    if (r->call->bytes[marker] == 0)
         return fail_over(r);
     return mr__call_fail(r->call, MR_ECORRUPT,
-                         "damaged JPEG: marker ff%02x at byte %zu, where restart marker ff%02x should be", found,
-                         r->end, expected);
+                         "damaged JPEG: marker ff%02x at byte %zu, where restart marker ff%02x should be",
+                         r->call->bytes[marker], r->end, expected);
 }
 
 int mr__jpeg_reader_restart(mr__jpeg_reader *r, uint32_t number)
 {
-    size_t left = 0, at = r->end;
+    size_t left = 0, marker = find_marker(r);
     uint32_t expected = MR__JPEG_RST0 + (number - 1) % 8;
     int result = mr__jpeg_reader_end(r, &left);
     if (result != 0)
         return result;
-    if (mr__jpeg_reader_marker(r) != expected)
+    if (marker == r->call->nbytes || r->call->bytes[marker] != expected)
         return fail_restart(r, expected);
     if (left != 0)
-        mr__call_warn(r->call, "JPEG: %zu bytes too many before restart marker ff%02x at byte %zu", left, expected, at);
-    while (r->call->bytes[at] == 0xff)
-        at++;
-    return mr__jpeg_reader_take(r, at + 1);
+        mr__call_warn(r->call, "JPEG: %zu bytes too many before restart marker ff%02x at byte %zu", left, expected,
+                      r->end);
+    return mr__jpeg_reader_take(r, marker + 1);
 }
 
 static int read_restart(void *user, uint32_t number)

@@ -97,10 +97,6 @@ int mr__jpeg_reader_restart(mr__jpeg_reader *reader, uint32_t number);
 /* After the last MCU: what is left of the interval is less than a byte, or *left bytes. */
 int mr__jpeg_reader_end(mr__jpeg_reader *reader, size_t *left);
 
-/* The marker at the interval's end, MR__JPEG_EOI where the file ends; 0: fill bytes among data, which only libjpeg
- * takes. */
-uint8_t mr__jpeg_reader_marker(const mr__jpeg_reader *reader);
-
 /* What reader->fault means, with the byte. */
 int mr__jpeg_reader_fail(mr__jpeg_reader *reader);
 
