@@ -74,6 +74,23 @@ STRIPS(strip2, 63, 2)
 STRIPS(strip1, 63, 1)
 
 /* 16 blocks to a strip, which is cleared first as a transform would have done it. */
+/* Half of the blocks are held against what they are themselves, which they are within. */
+static void call_within(kernel_function *function, uint8_t *const out[], const uint8_t *const in[], size_t nbytes)
+{
+    int16_t blocks[STRIP / 2];
+    uint16_t most[64];
+    for (size_t at = 0; at < nbytes; at += STRIP) {
+        memcpy(blocks, in[0] + at, STRIP);
+        for (size_t i = 0; i < 64; i++) {
+            blocks[i] = blocks[i] == INT16_MIN && at % 4096 == 0 ? 0 : blocks[i];
+            most[i] = (uint16_t)(blocks[i] == INT16_MIN ? INT16_MAX : blocks[i] < 0 ? -blocks[i] : blocks[i]);
+        }
+        memset(out[0] + at, 0, STRIP);
+        out[0][at] = ((mr__jpeg_within *)function)(blocks, 1, most);
+        out[0][at + 1] = ((mr__jpeg_within *)function)(blocks, MR__JPEG_STRIP, most);
+    }
+}
+
 static void call_lay(kernel_function *function, uint8_t *const out[], const uint8_t *const in[], size_t nbytes)
 {
     _Alignas(64) int16_t coef[STRIP / 2], blocks[STRIP / 2];
@@ -190,6 +207,7 @@ static size_t list(mr__cpu_flags cpu, kernel k[KERNEL_LIST_MAX])
     k[n++] = entry("strip4", (kernel_function *)t.strip[1], call_strip4, tame_quantised, STRIP, 1);
     k[n++] = entry("strip2", (kernel_function *)t.strip[2], call_strip2, tame_quantised, STRIP, 1);
     k[n++] = entry("strip1", (kernel_function *)t.strip[3], call_strip1, tame_quantised, STRIP, 1);
+    k[n++] = entry("within", (kernel_function *)t.within, call_within, NULL, STRIP, 1);
     k[n++] = entry("lay", (kernel_function *)t.lay, call_lay, NULL, STRIP, 1);
     k[n++] = entry("sum", (kernel_function *)t.sum, call_sum, NULL, 1, 2);
     k[n++] = entry("widen", (kernel_function *)t.widen, call_widen, make_sums, 1, 2);

@@ -76,6 +76,7 @@ void mr__jpeg_pixels_init(mr__jpeg_pixels *table, mr__cpu_flags cpu)
         .idct = {mr__jpeg_idct8_c, mr__jpeg_idct4_c, mr__jpeg_idct2_c, mr__jpeg_idct1_c},
         .strip = {mr__jpeg_strip8_c, mr__jpeg_strip4_c, mr__jpeg_strip2_c, mr__jpeg_strip1_c},
         .lay = mr__jpeg_lay_c,
+        .within = mr__jpeg_within_c,
         .sum = sum_u8_c,
         .quadruple = quadruple_u8_c,
         .between = between_u8_c,

@@ -17,6 +17,7 @@
 
 #include "cpu/cpu.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -62,6 +63,9 @@ typedef void mr__jpeg_idct_strip(int16_t *coef, const uint16_t quant[64], uint32
  */
 typedef uint32_t mr__jpeg_lay(const int16_t *blocks, size_t count, int16_t *coef);
 
+/* Whether no number of `count` blocks of 64 is more, by its place, than `most` or less than -most. */
+typedef bool mr__jpeg_within(const int16_t *blocks, size_t count, const uint16_t most[64]);
+
 /*
  * Rounding of what lies between two samples, in sixteenths: for the pixel on the left and the one on the right of its
  * sample. A line of sums has 4 * sample (h2v1) or 3 * near + far (h2v2).
@@ -82,6 +86,7 @@ typedef struct mr__jpeg_pixels {
     mr__jpeg_idct *idct[4]; /* 8x8, 4x4, 2x2, 1x1 samples a block: the index is log2 of the reduction */
     mr__jpeg_idct_strip *strip[4];
     mr__jpeg_lay *lay;
+    mr__jpeg_within *within;
 
     /* 3 * near + far, and 4 * from. */
     void (*sum)(const uint8_t *near, const uint8_t *far, int16_t *to, size_t n);

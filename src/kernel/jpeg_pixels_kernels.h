@@ -9,6 +9,7 @@
 mr__jpeg_idct mr__jpeg_idct8_c, mr__jpeg_idct4_c, mr__jpeg_idct2_c, mr__jpeg_idct1_c;
 mr__jpeg_idct_strip mr__jpeg_strip8_c, mr__jpeg_strip4_c, mr__jpeg_strip2_c, mr__jpeg_strip1_c;
 mr__jpeg_lay mr__jpeg_lay_c;
+mr__jpeg_within mr__jpeg_within_c;
 
 /* From a place in zigzag order to one in natural order. */
 extern const uint8_t mr__jpeg_natural[64];

@@ -61,3 +61,12 @@ uint32_t mr__jpeg_lay_c(const int16_t *blocks, size_t count, int16_t *coef)
         }
     return last;
 }
+
+/* With `most` added there are 0 to 2 * most. */
+bool mr__jpeg_within_c(const int16_t *blocks, size_t count, const uint16_t most[64])
+{
+    uint32_t beyond = 0;
+    for (size_t i = 0; i < 64 * count; i++)
+        beyond |= (uint32_t)(blocks[i] + most[i % 64]) > 2u * most[i % 64];
+    return beyond == 0;
+}

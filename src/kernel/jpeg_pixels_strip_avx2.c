@@ -134,6 +134,18 @@ AVX2 static uint32_t lay_i16_avx2(const int16_t *blocks, size_t count, int16_t *
     return last;
 }
 
+/* A magnitude of 32768 is no int16, but as good as any. */
+AVX2 static bool within_i16_avx2(const int16_t *blocks, size_t count, const uint16_t most[64])
+{
+    __m256i beyond = _mm256_setzero_si256();
+    for (size_t i = 0; i < count; i++, blocks += 64)
+        for (size_t k = 0; k < 64; k += 16) {
+            __m256i x = _mm256_abs_epi16(_mm256_loadu_si256((const void *)(blocks + k)));
+            beyond = _mm256_or_si256(beyond, _mm256_subs_epu16(x, _mm256_loadu_si256((const void *)(most + k))));
+        }
+    return _mm256_testz_si256(beyond, beyond);
+}
+
 void mr__jpeg_pixels_init_strip_avx2(mr__jpeg_pixels *table)
 {
     table->strip[0] = strip8_i16_avx2;
@@ -141,6 +153,7 @@ void mr__jpeg_pixels_init_strip_avx2(mr__jpeg_pixels *table)
     table->strip[2] = strip2_i16_avx2;
     table->strip[3] = strip1_i16_avx2;
     table->lay = lay_i16_avx2;
+    table->within = within_i16_avx2;
 }
 
 #else

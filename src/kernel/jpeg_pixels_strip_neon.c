@@ -131,6 +131,18 @@ static uint32_t lay_i16_neon(const int16_t *blocks, size_t count, int16_t *coef)
     return last;
 }
 
+/* A magnitude of 32768 is no int16, but as good as any. */
+static bool within_i16_neon(const int16_t *blocks, size_t count, const uint16_t most[64])
+{
+    uint16x8_t beyond = vdupq_n_u16(0);
+    for (size_t i = 0; i < count; i++, blocks += 64)
+        for (size_t k = 0; k < 64; k += 8) {
+            uint16x8_t x = vreinterpretq_u16_s16(vabsq_s16(vld1q_s16(blocks + k)));
+            beyond = vorrq_u16(beyond, vqsubq_u16(x, vld1q_u16(most + k)));
+        }
+    return vmaxvq_u16(beyond) == 0;
+}
+
 void mr__jpeg_pixels_init_strip_neon(mr__jpeg_pixels *table)
 {
     table->strip[0] = strip8_i16_neon;
@@ -138,6 +150,7 @@ void mr__jpeg_pixels_init_strip_neon(mr__jpeg_pixels *table)
     table->strip[2] = strip2_i16_neon;
     table->strip[3] = strip1_i16_neon;
     table->lay = lay_i16_neon;
+    table->within = within_i16_neon;
 }
 
 #else

@@ -231,6 +231,29 @@ static void blocks_are_laid(void **state)
     }
 }
 
+/* One number at a time at its bound and beyond it, at every place. */
+static void blocks_are_within(void **state)
+{
+    (void)state;
+    int16_t blocks[3 * 64];
+    uint16_t most[64];
+    for (uint32_t i = 0; i < 3 * 64; i++) {
+        uint16_t bound = (uint16_t)(i % 5 == 0 ? INT16_MAX : below(INT16_MAX));
+        const int32_t tries[] = {bound, -bound, bound + 1, -bound - 1, INT16_MIN};
+        for (uint32_t n = 0; n < 3 * 64; n++) {
+            most[n % 64] = n % 64 == i % 64 ? bound : (uint16_t)below(INT16_MAX);
+            blocks[n] = 0;
+        }
+        for (size_t t = 0; t < sizeof tries / sizeof *tries; t++) {
+            blocks[i] = (int16_t)tries[t];
+            bool wanted = blocks[i] >= -bound && blocks[i] <= bound;
+            assert_int_equal(portable.within(blocks, 3, most), wanted);
+            assert_int_equal(best.within(blocks, 3, most), wanted);
+            assert_true(best.within(blocks, i / 64, most) && portable.within(blocks, i / 64, most));
+        }
+    }
+}
+
 /* All of Cb and Cr, with the Y that clamp least and most. */
 static void all_colors(void **state)
 {
@@ -328,9 +351,9 @@ static void rows_agree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(transforms_agree), cmocka_unit_test(empty_bands_and_lanes),
-        cmocka_unit_test(strips_agree),     cmocka_unit_test(blocks_are_laid),
-        cmocka_unit_test(all_colors),       cmocka_unit_test(rows_agree),
+        cmocka_unit_test(transforms_agree), cmocka_unit_test(empty_bands_and_lanes), cmocka_unit_test(strips_agree),
+        cmocka_unit_test(blocks_are_laid),  cmocka_unit_test(blocks_are_within),     cmocka_unit_test(all_colors),
+        cmocka_unit_test(rows_agree),
     };
     return cmocka_run_group_tests(tests, open_kernels, NULL);
 }
