@@ -128,7 +128,7 @@ MR__BLOCK_INLINE int mr__block_read_one(mr__bits *b, const mr__huffman_reader *t
         mr__block_store(to, place + mr__pair_first(entry) * to->step, mr__pair_first_value(entry));                    \
         place = second;                                                                                                \
         if ((entry & MR__PAIR_END) != 0)                                                                               \
-            goto out;                                                                                                  \
+            goto ended;                                                                                                \
     }
 
 /*
@@ -167,6 +167,9 @@ MR__BLOCK_INLINE int mr__block_read_ac(mr__bits *b, const mr__huffman_reader *ta
             goto out;
         what = MR__BLOCK_ENDS;
     }
+ended: // the zero at `place` stands for the end
+    *last = place - to->step;
+    return MR__BLOCK_ENDS;
 strange:
     what = MR__BLOCK_STRANGE;
 out:
