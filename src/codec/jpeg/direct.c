@@ -74,6 +74,22 @@ int mr__direct_prepare(mr__direct_job *j, const mr_image *to)
     return result;
 }
 
+static bool has_zero(const uint16_t quant[64])
+{
+    bool found = false;
+    for (size_t k = 0; k < 64; k++)
+        found |= quant[k] == 0;
+    return found;
+}
+
+int mr__direct_check_quantisers(mr__direct_job *j)
+{
+    for (uint32_t i = 0; i < j->rows.parts; i++)
+        if (has_zero(j->frame.quant[j->frame.plane[i].table]))
+            return mr__call_fail(j->call, MR_EUNSUPPORTED, "JPEG with a quantiser of 0, which is not supported");
+    return 0;
+}
+
 int mr__direct_finish_band(mr__direct_job *j, uint32_t band)
 {
     return mr__jpeg_rows_finish(&j->rows, band)

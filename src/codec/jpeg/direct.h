@@ -46,6 +46,12 @@ int mr__direct_prepare(mr__direct_job *job, const mr_image *to);
 int mr__direct_one_scan(mr__direct_job *job, mr__jpeg_walk *walk);
 int mr__direct_all_scans(mr__direct_job *job, mr__jpeg_walk *walk);
 
+/*
+ * A coefficient that is multiplied by 0 is zero for our transform, and not for libjpeg-turbo's, which takes a short cut
+ * by the coefficients: MR_EUNSUPPORTED where there is such a quantiser. All scans have begun.
+ */
+int mr__direct_check_quantisers(mr__direct_job *job);
+
 /* Whether the region needs the row `y` of blocks of a part. */
 static inline bool mr__direct_needs_row(const mr__direct_job *job, uint32_t part, uint32_t y)
 {

@@ -13,10 +13,8 @@ static void find_most(transforming *t)
 {
     const mr__jpeg_coefficients *f = &t->job->frame;
     for (uint32_t i = 0; i < t->job->rows.parts; i++)
-        for (uint32_t k = 0; k < 64; k++) {
-            uint16_t quant = f->quant[f->plane[i].table][k];
-            t->most[i][k] = (uint16_t)(INT16_MAX / (quant != 0 ? quant : 1));
-        }
+        for (uint32_t k = 0; k < 64; k++)
+            t->most[i][k] = (uint16_t)(INT16_MAX / f->quant[f->plane[i].table][k]);
 }
 
 /* A row of blocks, as much of it as the region needs, 16 at a time. False: not by us. */
@@ -58,7 +56,10 @@ int mr__direct_all_scans(mr__direct_job *j, mr__jpeg_walk *walk)
     if (result == 0 && !j->frame.is_complete)
         result = mr__call_fail(j->call, MR_EUNSUPPORTED,
                                "JPEG whose scans leave coefficients out, which libjpeg makes up for by smoothing");
-    find_most(&t);
+    if (result == 0)
+        result = mr__direct_check_quantisers(j);
+    if (result == 0)
+        find_most(&t);
     for (uint32_t b = j->mcus.y; result == 0 && b < j->mcus.y + j->mcus.height; b++)
         result = transform_band(&t, b);
     return result;

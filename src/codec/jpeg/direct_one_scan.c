@@ -212,7 +212,9 @@ int mr__direct_one_scan(mr__direct_job *j, mr__jpeg_walk *walk)
     for (uint32_t i = 0; i < j->rows.parts; i++)
         dc_only &= j->rows.layout.part[i].size == 1;
     r.read = dc_only ? j->direct->scans.lanes_dc : j->direct->scans.lanes;
-    int result = mr__jpeg_coefficients_reserve(j->call, &j->direct->work);
+    int result = mr__direct_check_quantisers(j);
+    if (result == 0)
+        result = mr__jpeg_coefficients_reserve(j->call, &j->direct->work);
     if (result == 0)
         result = place_strips(&r);
     if (result != 0)
