@@ -160,6 +160,7 @@ void mr__jpeg_reader_prepare(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *d
         r->dc[i] = &tables[0][s->dc[i]];
         r->ac[i] = &tables[1][s->ac[i]];
         r->quant[i] = walk->frame->quant[walk->frame->plane[s->component[i]].table];
+        r->dc_most[i] = (uint32_t)(INT16_MAX / (r->quant[i][0] != 0 ? r->quant[i][0] : 1));
         for (uint32_t k = 0; k < 64; k++)
             r->careful |= r->quant[i][k] > MR__BLOCK_QUANT_MAX;
         if (s->first == 0 && s->high == 0)
