@@ -6,7 +6,7 @@
  */
 #include "codec/jpeg/index.h"
 
-#include "base/hash.h"
+#include "kernel/hash.h"
 
 #define MAKE_AGAIN "make it again (mr_decoder_index, millrace index)"
 
@@ -21,7 +21,7 @@ static int check_bytes(mr__call *call, const mr__request *request)
     const char *wrong = mr__jpeg_index_read(&index, request->index, request->index_nbytes);
     if (wrong != NULL)
         return fail_index(call, wrong);
-    if (index.key.nbytes != call->nbytes || index.key.hash != mr__hash(call->bytes, call->nbytes))
+    if (index.key.nbytes != call->nbytes || index.key.hash != mr__hash_by(call->bytes, call->nbytes, call->cpu))
         return fail_index(call, "is of another JPEG, or this one has changed since");
     return 0;
 }

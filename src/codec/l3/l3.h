@@ -101,9 +101,6 @@ static inline size_t mr__l3_tile_count(const mr__l3_head *head)
 /* The lower half of XXH3-64. */
 uint32_t mr__l3_tile_hash(const uint8_t *bytes, size_t nbytes, mr__cpu_flags cpu);
 
-/* XXH3-64 where there is AVX2. */
-uint64_t mr__l3_hash_avx2(const uint8_t *bytes, size_t nbytes);
-
 /* The pixels of a tile. */
 mr_rect mr__l3_tile_rect(const mr__l3_head *head, size_t tile);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* One tile among others: where it is, whether it is whole, and how a person is told that it is not. */
 #include "base/bytes.h"
-#include "base/hash.h"
 #include "codec/l3/l3.h"
+#include "kernel/hash.h"
 
 uint32_t mr__l3_tile_hash(const uint8_t *bytes, size_t nbytes, mr__cpu_flags cpu)
 {
-    return (uint32_t)((cpu & MR__CPU_AVX2) != 0 ? mr__l3_hash_avx2(bytes, nbytes) : mr__hash(bytes, nbytes));
+    return (uint32_t)mr__hash_by(bytes, nbytes, cpu);
 }
 
 static uint32_t smaller(uint32_t a, uint32_t b)

@@ -3,7 +3,7 @@
  * XXH3 with vectors of 32 bytes, two and a half times as fast as what every x86-64 can do: a fast decoder would
  * otherwise spend a seventh of its time here.
  */
-#include "codec/l3/l3.h"
+#include "kernel/hash.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -18,7 +18,7 @@
 #define XXH_VECTOR 2 /* its AVX2 */
 #include <xxhash.h>
 
-uint64_t mr__l3_hash_avx2(const uint8_t *bytes, size_t nbytes)
+uint64_t mr__hash_avx2(const uint8_t *bytes, size_t nbytes)
 {
     return XXH3_64bits(bytes, nbytes);
 }
@@ -29,7 +29,7 @@ uint64_t mr__l3_hash_avx2(const uint8_t *bytes, size_t nbytes)
 #pragma GCC pop_options
 #endif
 #else
-uint64_t mr__l3_hash_avx2(const uint8_t *bytes, size_t nbytes)
+uint64_t mr__hash_avx2(const uint8_t *bytes, size_t nbytes)
 {
     (void)bytes;
     (void)nbytes;
