@@ -313,6 +313,75 @@ static void forged_entries(void **state)
     }
 }
 
+/* A gray JPEG of 4 rows, two restarts in each, with fill bytes before one of the markers; *fill is where they are. */
+static picture_file filled_jpeg(uint32_t number, uint32_t count, size_t *fill)
+{
+    plain_recipe r = {.width = 64, .height = 32, .space = PLAIN_GRAY, .factors = {0x11}, .restart = 4};
+    picture_file file = plain_encode(&r);
+    size_t at = 0;
+    while (at + 1 < file.nbytes && (file.bytes[at] != 0xff || file.bytes[at + 1] != MR__JPEG_RST0 + number))
+        at++;
+    assert_true(at + 1 < file.nbytes);
+    file.bytes = realloc(file.bytes, file.nbytes + count);
+    assert_non_null(file.bytes);
+    memmove(file.bytes + at + count, file.bytes + at, file.nbytes - at);
+    memset(file.bytes + at, 0xff, count);
+    file.nbytes += count;
+    *fill = at;
+    return file;
+}
+
+/* As a forger has it: entry `number` is at bit `at`, the others are where they were. */
+static kept_index aim(const picture_file *file, const kept_index *good, uint32_t number, uint64_t at)
+{
+    mr__jpeg_index index;
+    mr__jpeg_row rows[8] = {{.at = 0}};
+    kept_index k;
+    assert_null(mr__jpeg_index_read(&index, good->bytes, good->nbytes));
+    // Where row 0 begins is behind the scan's header: 10 bytes with its marker.
+    for (size_t i = 0; rows[0].at == 0; i++)
+        if (file->bytes[i] == 0xff && file->bytes[i + 1] == 0xda)
+            rows[0].at = (i + 10) * 8;
+    for (uint32_t i = 1; i <= index.count; i++) {
+        rows[i].at = rows[i - 1].at;
+        mr__jpeg_index_next(&index, i, &rows[i]);
+    }
+    rows[number].at = at;
+    k.nbytes = mr__jpeg_index_write(rows, index.count + 1, index.components, index.key, k.bytes);
+    return k;
+}
+
+/*
+ * An entry at fill bytes, or in the marker behind them. It is where reading begins, or, as the first that is not
+ * needed, where it ends: then a marker in the middle of the row before it may stand behind the end.
+ */
+static void forged_at_fill_bytes(void **state)
+{
+    (void)state;
+    for (uint32_t number = 0; number < 6; number++)
+        for (uint32_t count = 1; count < 9; count++) {
+            size_t fill;
+            uint32_t entry = number / 2 + 1;
+            picture_file file = filled_jpeg(number, count, &fill);
+            kept_index good = index_of(&file);
+            mr_image whole = picture_decode(file.bytes, file.nbytes, NULL);
+            check_regions(&file, &good, &whole, 1, "fill bytes before a restart marker");
+            for (uint64_t at = fill * 8; at < (fill + count + 2) * 8; at++)
+                for (uint32_t y = 0; y < 32; y += 8) {
+                    kept_index k = aim(&file, &good, entry, at);
+                    mr_decode_hints h = hints_with(&k);
+                    h.region = (mr_rect){0, y, 64, 8};
+                    int result = picture_try(decoder, file.bytes, file.nbytes, &h);
+                    bool is_cut = number % 2 == 0 && y / 8 == entry - 1;
+                    assert_int_equal(result, is_cut || y / 8 == entry ? MR_ECORRUPT : 0);
+                    h.accept_damaged = true;
+                    assert_int_equal(picture_try(decoder, file.bytes, file.nbytes, &h), 0);
+                }
+            mr_image_fini(&whole, NULL);
+            free(file.bytes);
+        }
+}
+
 /* What has no index, and whom one is given all the same. */
 static void where_there_is_none(void **state)
 {
@@ -525,13 +594,21 @@ static void shared_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(its_bytes_are_fixed),    cmocka_unit_test(same_pixels),
-        cmocka_unit_test(optimised_tables),       cmocka_unit_test(small_for_every_size),
-        cmocka_unit_test(wrong_ones_are_refused), cmocka_unit_test(random_bytes_are_refused),
-        cmocka_unit_test(heads_that_cannot_be),   cmocka_unit_test(forged_entries),
-        cmocka_unit_test(where_there_is_none),    cmocka_unit_test(the_other_decoder),
-        cmocka_unit_test(none_of_damage),         cmocka_unit_test(numbers_that_no_image_has),
-        cmocka_unit_test(oriented_and_gray),      cmocka_unit_test(shared_files),
+        cmocka_unit_test(its_bytes_are_fixed),
+        cmocka_unit_test(same_pixels),
+        cmocka_unit_test(optimised_tables),
+        cmocka_unit_test(small_for_every_size),
+        cmocka_unit_test(wrong_ones_are_refused),
+        cmocka_unit_test(random_bytes_are_refused),
+        cmocka_unit_test(heads_that_cannot_be),
+        cmocka_unit_test(forged_entries),
+        cmocka_unit_test(forged_at_fill_bytes),
+        cmocka_unit_test(where_there_is_none),
+        cmocka_unit_test(the_other_decoder),
+        cmocka_unit_test(none_of_damage),
+        cmocka_unit_test(numbers_that_no_image_has),
+        cmocka_unit_test(oriented_and_gray),
+        cmocka_unit_test(shared_files),
     };
     return cmocka_run_group_tests(tests, handles_setup, handles_teardown);
 }

@@ -207,7 +207,8 @@ static int read_lanes(opened *o, mr__jpeg_read_lanes *read, bool keeps)
     mr__jpeg_reader r;
     uint32_t restart = o->walk.scan.restart, left = restart != 0 ? restart : UINT32_MAX, interval = 0;
     size_t rest;
-    int result = mr__jpeg_reader_init(&r, &o->walk, tool.work.data.bytes, (void *)tool.work.tables.bytes);
+    int result = 0;
+    mr__jpeg_reader_init(&r, &o->walk, tool.work.data.bytes, (void *)tool.work.tables.bytes);
     ours.count = 0;
     for (uint32_t done = 0, n; result == 0 && done < o->mcus; done += n) {
         mr__jpeg_lane lanes[16 * MR__JPEG_MCU_MAX];

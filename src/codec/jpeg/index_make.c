@@ -65,10 +65,9 @@ static int read_rows(mr__call *call, mr__jpeg_direct *direct, mr__jpeg_walk *wal
         return result;
     m.rows = *rows = (mr__jpeg_row *)(void *)direct->samples.bytes;
     mr__jpeg_scans_init(&m.kernels, call->cpu);
-    result = mr__jpeg_reader_init(&m.reader, walk, direct->work.data.bytes, (void *)direct->work.tables.bytes);
+    mr__jpeg_reader_init(&m.reader, walk, direct->work.data.bytes, (void *)direct->work.tables.bytes);
     make_lanes(&m);
-    if (result == 0)
-        result = mr__jpeg_scan_each(&walk->scan, &passing, &m);
+    result = mr__jpeg_scan_each(&walk->scan, &passing, &m);
     return result == 0 ? mr__jpeg_reader_end(&m.reader, &left) : result;
 }
 

@@ -109,9 +109,7 @@ static int enter(mr__jpeg_guide *g, mr__jpeg_reader *r, const mr__jpeg_row *row)
     g->left = r->scan->restart != 0 ? r->scan->restart - (uint32_t)(mcus % r->scan->restart) : 0;
     if (begins_interval(r, g->row) && !is_behind_marker(r, row, g->interval))
         return fail_index(r->call, "has a row behind a restart marker that is not there");
-    int result = mr__jpeg_reader_take(r, (size_t)(row->at / 8));
-    if (result != 0)
-        return result;
+    mr__jpeg_reader_take(r, (size_t)(row->at / 8));
     mr__bits_fill(&r->bits);
     mr__bits_drop(&r->bits, (uint32_t)(row->at % 8));
     memcpy(r->before, row->before, sizeof r->before);
@@ -122,8 +120,10 @@ int mr__jpeg_guide_begin(mr__jpeg_guide *g, mr__jpeg_reader *r, const mr__reques
                          uint32_t first, uint32_t end)
 {
     *g = (mr__jpeg_guide){.left = r->scan->restart, .next = UINT32_MAX};
-    if (request->index == NULL)
-        return mr__jpeg_reader_take(r, data_at);
+    if (request->index == NULL) {
+        mr__jpeg_reader_take(r, data_at);
+        return 0;
+    }
     const char *wrong = mr__jpeg_index_read(&g->index, request->index, request->index_nbytes);
     if (wrong != NULL || !fits(&g->index, r, data_at))
         return fail_index(r->call, wrong != NULL ? wrong : "has rows that this JPEG cannot have");
@@ -139,7 +139,10 @@ int mr__jpeg_guide_begin(mr__jpeg_guide *g, mr__jpeg_reader *r, const mr__reques
         mr__jpeg_index_next(index, number, &g->expected);
     }
     g->row = (number - 1) * index->step;
-    return g->row != 0 ? enter(g, r, &row) : mr__jpeg_reader_take(r, data_at);
+    if (g->row != 0)
+        return enter(g, r, &row);
+    mr__jpeg_reader_take(r, data_at);
+    return 0;
 }
 
 /* How the reader has the row that it is about to read; a restart before it has not been read yet. */
@@ -150,10 +153,7 @@ static bool find_row(mr__jpeg_guide *g, const mr__jpeg_reader *r, mr__jpeg_row *
         memcpy(row->before, r->before, sizeof row->before);
         return mr__jpeg_place_move(&g->place, r, &row->at);
     }
-    size_t marker = r->end;
-    while (marker < r->call->nbytes && r->call->bytes[marker] == 0xff)
-        marker++;
-    row->at = (uint64_t)(marker + 1) * 8;
+    row->at = (uint64_t)(mr__jpeg_reader_marker(r) + 1) * 8;
     return true;
 }
 

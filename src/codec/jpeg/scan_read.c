@@ -20,11 +20,13 @@ static void fill_slack(mr__jpeg_reader *r)
 
 /*
  * Copies what follows `from` up to a marker, without the zero bytes that stand behind each ff. Bytes ff before a
- * marker are fill: the marker begins at the first of them.
+ * marker are fill: the marker begins at the first of them. A forged index may lead to a marker that ends behind
+ * `until`: then there is nothing.
  */
-int mr__jpeg_reader_take(mr__jpeg_reader *r, size_t from)
+void mr__jpeg_reader_take(mr__jpeg_reader *r, size_t from)
 {
-    size_t nbytes = (r->until != 0 ? r->until : r->call->nbytes) - from;
+    size_t until = r->until != 0 ? r->until : r->call->nbytes;
+    size_t nbytes = from < until ? until - from : 0;
     size_t taken = r->unstuff(r->call->bytes + from, nbytes, r->data, &r->data_nbytes);
     r->end = nbytes - taken < 2 ? r->call->nbytes : from + taken;
     fill_slack(r);
@@ -32,7 +34,6 @@ int mr__jpeg_reader_take(mr__jpeg_reader *r, size_t from)
     r->bits = (mr__bits){.next = r->data};
     r->end_run = 0;
     memset(r->before, 0, sizeof r->before);
-    return 0;
 }
 
 size_t mr__jpeg_reader_offset(const mr__jpeg_reader *r, uint64_t taken)
@@ -43,8 +44,7 @@ size_t mr__jpeg_reader_offset(const mr__jpeg_reader *r, uint64_t taken)
     return at;
 }
 
-/* Where the interval's marker has its second byte: behind fill bytes. Where the file ends, there is none. */
-static size_t find_marker(const mr__jpeg_reader *r)
+size_t mr__jpeg_reader_marker(const mr__jpeg_reader *r)
 {
     size_t at = r->end;
     while (at < r->call->nbytes && r->call->bytes[at] == 0xff)
@@ -55,7 +55,7 @@ static size_t find_marker(const mr__jpeg_reader *r)
 /* More data is needed than there is before a marker, or the end of the file. */
 static int fail_over(mr__jpeg_reader *r)
 {
-    size_t at = r->end, marker = find_marker(r);
+    size_t at = r->end, marker = mr__jpeg_reader_marker(r);
     if (marker == r->call->nbytes)
         return mr__call_fail(r->call, MR_ETRUNCATED,
                              "truncated JPEG: expected more image data at byte %zu (scan at byte %zu)", at,
@@ -114,7 +114,7 @@ static int read_mcus(void *user, uint32_t x, uint32_t y, uint32_t count)
 /* The marker that ends the interval is not the one that must be there. */
 static int fail_restart(mr__jpeg_reader *r, uint32_t expected)
 {
-    size_t marker = find_marker(r);
+    size_t marker = mr__jpeg_reader_marker(r);
     if (marker == r->call->nbytes)
         return mr__call_fail(r->call, MR_ETRUNCATED, "truncated JPEG: expected restart marker ff%02x at byte %zu",
                              expected, r->end);
@@ -127,7 +127,7 @@ static int fail_restart(mr__jpeg_reader *r, uint32_t expected)
 
 int mr__jpeg_reader_restart(mr__jpeg_reader *r, uint32_t number)
 {
-    size_t left = 0, marker = find_marker(r);
+    size_t left = 0, marker = mr__jpeg_reader_marker(r);
     uint32_t expected = MR__JPEG_RST0 + (number - 1) % 8;
     int result = mr__jpeg_reader_end(r, &left);
     if (result != 0)
@@ -137,7 +137,8 @@ int mr__jpeg_reader_restart(mr__jpeg_reader *r, uint32_t number)
     if (left != 0)
         mr__call_warn(r->call, "JPEG: %zu bytes too many before restart marker ff%02x at byte %zu", left, expected,
                       r->end);
-    return mr__jpeg_reader_take(r, marker + 1);
+    mr__jpeg_reader_take(r, marker + 1);
+    return 0;
 }
 
 static int read_restart(void *user, uint32_t number)
@@ -172,10 +173,10 @@ void mr__jpeg_reader_prepare(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *d
     }
 }
 
-int mr__jpeg_reader_init(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4])
+void mr__jpeg_reader_init(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4])
 {
     mr__jpeg_reader_prepare(r, walk, data, tables);
-    return mr__jpeg_reader_take(r, walk->at);
+    mr__jpeg_reader_take(r, walk->at);
 }
 
 int mr__jpeg_scan_read(mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4])
@@ -183,11 +184,10 @@ int mr__jpeg_scan_read(mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader ta
     mr__jpeg_reader r;
     uint32_t codes[1 << MR__BAND_BITS];
     size_t left = 0;
-    int result = mr__jpeg_reader_init(&r, walk, data, tables);
+    mr__jpeg_reader_init(&r, walk, data, tables);
     if (walk->frame->progressive)
         r.read = mr__jpeg_read_progressive(&r, codes);
-    if (result == 0)
-        result = mr__jpeg_scan_each(&walk->scan, &reading, &r);
+    int result = mr__jpeg_scan_each(&walk->scan, &reading, &r);
     if (result == 0)
         result = mr__jpeg_reader_end(&r, &left);
     // Bytes too many belong to nothing, of which the walk warns.

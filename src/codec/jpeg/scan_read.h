@@ -79,12 +79,15 @@ struct mr__jpeg_reader {
  * Begins the reading of the scan at which the walk stands: its tables, and its first interval. `data` has room for what
  * is left of the file and MR__BITS_SLACK more; `tables` are kept between scans and images.
  */
-int mr__jpeg_reader_init(mr__jpeg_reader *reader, mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4]);
+void mr__jpeg_reader_init(mr__jpeg_reader *reader, mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4]);
 
-/* The same in two steps: the tables, which cannot fail; and an interval, from byte `from` of the file on. */
+/* The same in two steps: the tables; and an interval, from byte `from` of the file on. */
 void mr__jpeg_reader_prepare(mr__jpeg_reader *reader, mr__jpeg_walk *walk, uint8_t *data,
                              mr__huffman_reader tables[2][4]);
-int mr__jpeg_reader_take(mr__jpeg_reader *reader, size_t from);
+void mr__jpeg_reader_take(mr__jpeg_reader *reader, size_t from);
+
+/* Where the interval's marker has its second byte: behind fill bytes. The length of the file: there is none. */
+size_t mr__jpeg_reader_marker(const mr__jpeg_reader *reader);
 
 /* Memory for data and tables, as above. */
 int mr__jpeg_coefficients_reserve(mr__call *call, mr__jpeg_coefficients_work *work);
