@@ -359,7 +359,7 @@ static void forged_at_fill_bytes(void **state)
 {
     (void)state;
     for (uint32_t number = 0; number < 6; number++)
-        for (uint32_t count = 1; count < 9; count++) {
+        for (uint32_t count = 1; count < 40; count += 1 + count / 4) {
             size_t fill;
             uint32_t entry = number / 2 + 1;
             picture_file file = filled_jpeg(number, count, &fill);
