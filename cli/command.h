@@ -110,7 +110,8 @@ extern const option options_hints[];
         .name = "jpeg", .kind = OPTION_WORD, .offset = offsetof(settings, jpeg), .argument = "WHO",                    \
         .help =                                                                                                        \
             "Who decodes JPEG, to the same pixels: own (Millrace, the faster), libjpeg (libjpeg-turbo, to check it "   \
-            "by), or either: own, and libjpeg for the kinds that own does not read",                                   \
+            "by), or either: own, and libjpeg for the kinds that own does not read, and for what is left of damaged "  \
+            "ones: with own alone damage is an error, --accept-damaged or not",                                        \
         .initial = "either", .words = "either own libjpeg"                                                             \
     }
 

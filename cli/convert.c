@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const option options_convert[] = {
@@ -422,7 +421,6 @@ static int convert(conversion *c, opened *in)
 /* What can be wrong before anything is read. */
 static int check(conversion *c)
 {
-    struct stat from, to;
     if (c->encode.form == MR_FORM_NONE) {
         complain(NULL, "convert: no form is known by the ending of '%s'; --form names one", c->to);
         return EXIT_USAGE;
@@ -441,8 +439,7 @@ static int check(conversion *c)
         complain(NULL, "convert: standard output is a terminal, which cannot show an image; redirect it");
         return EXIT_USAGE;
     }
-    if (!c->s->force && stat(c->from, &from) == 0 && stat(c->to, &to) == 0 && S_ISREG(from.st_mode) &&
-        from.st_dev == to.st_dev && from.st_ino == to.st_ino) {
+    if (!c->s->force && file_is_same(c->from, c->to)) {
         complain(c->to, "IN and OUT are the same file; --force replaces it");
         return EXIT_BAD_INPUT;
     }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 enum { BAD_SHOWN = 10 };
@@ -218,11 +219,23 @@ static int check_stdin(const settings *s, char **paths, size_t count)
     return EXIT_USAGE;
 }
 
+/* A row index is of one JPEG. */
+static int check_index(const settings *s, char **paths, size_t count)
+{
+    struct stat status;
+    if (s->index == NULL || (count == 1 && !(stat(paths[0], &status) == 0 && S_ISDIR(status.st_mode))))
+        return EXIT_GOOD;
+    complain(NULL, "decode: --index is for one JPEG, not for %s", count == 1 ? "a folder" : "several files");
+    return EXIT_USAGE;
+}
+
 static int run(const settings *s, char **paths, size_t count)
 {
     file_list list = {0};
     bool good = true;
     int result = check_stdin(s, paths, count);
+    if (result == EXIT_GOOD)
+        result = check_index(s, paths, count);
     if (result != EXIT_GOOD)
         return result;
     result = EXIT_BAD_INPUT;

@@ -167,3 +167,9 @@ int file_write(const char *path, const void *bytes, size_t nbytes)
     free(real);
     return result;
 }
+
+bool file_is_same(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}

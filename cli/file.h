@@ -35,4 +35,7 @@ void input_fini(input *in);
  */
 int file_write(const char *path, const void *bytes, size_t nbytes);
 
+/* Whether two names are of one regular file. */
+bool file_is_same(const char *a, const char *b);
+
 #endif

@@ -16,21 +16,19 @@ static mr_jpeg_choice jpeg_of(const settings *s)
     return strcmp(s->jpeg, "own") == 0 ? MR_JPEG_OWN : MR_JPEG_LIBJPEG;
 }
 
-/* The file that --index names; what is too long is left to the decoder's judgement. */
+/* The file that --index names: 0 bytes are no index; what is too long is left to the decoder's judgement. */
 static bool read_index(opened *o, const char *name)
 {
     int number = input_open(&o->in, name);
     if (number == 0)
         number = input_fill(&o->in, sizeof o->index);
-    if (number == 0 && o->in.nbytes == 0)
-        number = ENODATA;
     if (number == 0) {
         o->index_nbytes = o->in.nbytes < sizeof o->index ? o->in.nbytes : sizeof o->index;
         memcpy(o->index, o->in.bytes, o->index_nbytes);
     }
     input_close(&o->in);
     if (number != 0)
-        complain(name, "%s", number == ENODATA ? "no row index: 0 bytes" : strerror(number));
+        complain(name, "%s", strerror(number));
     return number == 0;
 }
 

@@ -17,7 +17,8 @@ typedef struct opened {
     char error[320]; /* its sentence */
 } opened;
 
-/* False, with a complaint, when there is no memory or no row index where one was named. `hooks` may be NULL. */
+/* False, with a complaint, when there is no memory or the row index that was named cannot be read. `hooks` may be NULL.
+ */
 bool opened_init(opened *o, const settings *s, const mr_hooks *hooks);
 void opened_fini(opened *o);
 

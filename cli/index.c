@@ -8,12 +8,13 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ENDING ".mri"
 
 /* Where the index says how many rows are from entry to entry, and how many entries there are. */
-enum { AT_STEP = 6, AT_COUNT = 8 };
+enum { MAGIC_NBYTES = 4, AT_STEP = 6, AT_COUNT = 8 };
 
 static const option options_index[] = {
     {.name = "out",
@@ -23,6 +24,11 @@ static const option options_index[] = {
      .argument = "FILE",
      .help = "Write the index of the one JPEG named to FILE, not beside it; '-' is standard output"},
     LISTING_JSON,
+    {.name = "force",
+     .letter = 'f',
+     .kind = OPTION_FLAG,
+     .offset = offsetof(settings, force),
+     .help = "Replace also what is there and is no row index"},
     {.name = "no-limits",
      .letter = 0,
      .kind = OPTION_FLAG,
@@ -42,12 +48,39 @@ static uint32_t number_at(const void *index, size_t at)
     return (uint32_t)(p[0] | p[1] << 8);
 }
 
-/* To the file that --out names, or beside the JPEG; 0 or an errno. */
-static int write_index(const settings *s, const char *name, const void *index, size_t nbytes)
+static int fail_output(opened *o, const char *path, const char *text)
+{
+    o->code = MR_EIO;
+    snprintf(o->error, sizeof o->error, "the index cannot be written to %.200s: %s",
+             strcmp(path, "-") == 0 ? "standard output" : path, text);
+    return o->code;
+}
+
+/* Whether a file is there that is neither empty nor begins as an index does: somebody may need it. */
+static bool is_other_file(const char *path, const void *index)
+{
+    struct stat status;
+    uint8_t bytes[MAGIC_NBYTES];
+    if (strcmp(path, "-") == 0 || stat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
+        return false;
+    FILE *file = fopen(path, "rb");
+    bool is_index = file != NULL && fread(bytes, sizeof bytes, 1, file) == 1 && memcmp(bytes, index, sizeof bytes) == 0;
+    if (file != NULL)
+        fclose(file);
+    return !is_index;
+}
+
+/* To the file that --out names, or beside the JPEG. */
+static int write_index(opened *o, const settings *s, const char *name, const void *index, size_t nbytes)
 {
     char path[PATH_MAX];
     int length = snprintf(path, sizeof path, "%s%s", s->out != NULL ? s->out : name, s->out != NULL ? "" : ENDING);
-    return length < 0 || (size_t)length >= sizeof path ? ENAMETOOLONG : file_write(path, index, nbytes);
+    if (length < 0 || (size_t)length >= sizeof path)
+        return fail_output(o, path, strerror(ENAMETOOLONG));
+    if (!s->force && is_other_file(path, index))
+        return fail_output(o, path, "it is there and is no row index; --force replaces it");
+    int number = file_write(path, index, nbytes);
+    return number != 0 ? fail_output(o, path, strerror(number)) : 0;
 }
 
 static int look(opened *o, const settings *s, const char *name, finding *found)
@@ -59,14 +92,14 @@ static int look(opened *o, const settings *s, const char *name, finding *found)
         result = opened_index(o, &index, &nbytes);
     if (result == 0 && nbytes == 0)
         remark(name,
-               "no row index can be had of it, and none was written: only JPEGs of one scan and several rows have one");
+               "no row index can be had of it, and none was written: only JPEGs that Millrace decodes itself, of one "
+               "sequential scan, several rows of blocks and DC values of 16 bits have one");
     if (result != 0 || nbytes == 0)
         return result;
     found->nbytes = nbytes;
     found->step = number_at(index, AT_STEP);
-    found->rows = number_at(index, AT_COUNT);
-    int number = write_index(s, name, index, nbytes);
-    return number != 0 ? opened_fail(o, number) : 0;
+    found->entries = number_at(index, AT_COUNT);
+    return write_index(o, s, name, index, nbytes);
 }
 
 static bool put_line(void *to, const finding *found, const char *name)
@@ -75,18 +108,18 @@ static bool put_line(void *to, const finding *found, const char *name)
     if (found->nbytes == 0 || is_piped(s))
         return true;
     put_escaped(stdout, s->out != NULL ? s->out : name);
-    printf("%s: %" PRIu64 " bytes, %" PRIu32 " row%s, ", s->out != NULL ? "" : ENDING, found->nbytes, found->rows,
-           found->rows == 1 ? "" : "s");
+    printf("%s: %" PRIu64 " bytes, %" PRIu32 " entr%s, one for every ", s->out != NULL ? "" : ENDING, found->nbytes,
+           found->entries, found->entries == 1 ? "y" : "ies");
     if (found->step == 1)
-        puts("every one but the first");
+        puts("row of blocks but the first");
     else
-        printf("one in %" PRIu32 "\n", found->step);
+        printf("%" PRIu32 " rows of blocks\n", found->step);
     return true;
 }
 
 static void put_json(json *j, const finding *found)
 {
-    json_number(j, "rows", found->rows);
+    json_number(j, "entries", found->entries);
     json_number(j, "step", found->step);
     json_number(j, "bytes", found->nbytes);
 }
@@ -108,6 +141,10 @@ static int check(const settings *s, char **names, size_t count)
     if (is_piped(s) && s->json) {
         complain(NULL, "index: --json and --out cannot both be standard output");
         return EXIT_USAGE;
+    }
+    if (s->out != NULL && !s->force && file_is_same(names[0], s->out)) {
+        complain(s->out, "IN and OUT are the same file; --force replaces it");
+        return EXIT_BAD_INPUT;
     }
     if (is_piped(s) && isatty(STDOUT_FILENO)) {
         complain(NULL, "index: standard output is a terminal, which cannot show an index; redirect it");
@@ -136,8 +173,9 @@ const command command_index = {
             "same.",
             "An index belongs to the very bytes it was made of: it has their hash, and with any other file it is an "
             "error. All of the JPEG is read, and damage in it is an error, too. JPEGs of several scans (progressive "
-            "ones), of one row of blocks, and other forms have no index: a note says so, and nothing is written.",
-            NULL},
+            "ones), of one row of blocks, those that only libjpeg-turbo decodes, and other forms have no index: a note "
+            "says so, nothing is written, and with --json entries, step and bytes are 0.",
+            "Each use of an index costs a hash of the whole JPEG: it is of little use for parts near the top.", NULL},
     .groups = (const option_group[]){{"Options", options_index}, {"Help", options_common}, {NULL, NULL}},
     .examples = (const example[]){{"millrace index photo.jpg", "Writes photo.jpg" ENDING},
                                   {"millrace hash --index=photo.jpg" ENDING " --region=100,900,224x224 photo.jpg",

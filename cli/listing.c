@@ -18,17 +18,28 @@ static void put_object(const listing *l, json *j, const char *name, const opened
     json_close(j, '}');
 }
 
+/* What the decoder met and --accept-damaged let pass. */
+static void log_line(void *user, mr_log_level level, const char *text)
+{
+    const char *const *name = user;
+    (void)level;
+    remark(*name, "%s", text);
+}
+
 int listing_run(const listing *l, const settings *s, char **names, size_t count)
 {
     opened o;
     json j = {.stream = stdout};
     int result = EXIT_GOOD;
-    if (!opened_init(&o, s, NULL))
+    const char *name = NULL;
+    const mr_hooks hooks = {.struct_size = sizeof hooks, .user = &name, .log = log_line};
+    if (!opened_init(&o, s, s->hints.accept_damaged ? &hooks : NULL))
         return EXIT_BAD_INPUT;
     if (s->json)
         json_open(&j, NULL, '[');
     for (size_t i = 0; i < count && !ferror(stdout); i++) {
         finding found = {0};
+        name = names[i];
         bool good = l->look(&o, s, names[i], &found) == 0;
         if (s->json)
             put_object(l, &j, names[i], &o, good ? &found : NULL);

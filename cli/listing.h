@@ -13,10 +13,10 @@ typedef struct finding {
     mr_info info;
     uint64_t nbytes;
     uint64_t hash;
-    uint32_t rows, step; /* of an index */
-    mr_tile *tiles;      /* info.tiles of them, on the heap; NULL: not asked for */
-    uint32_t damaged;    /* of these: the file is bad, but there is something to tell */
-    bool truncated;      /* likewise */
+    uint32_t entries, step; /* of an index */
+    mr_tile *tiles;         /* info.tiles of them, on the heap; NULL: not asked for */
+    uint32_t damaged;       /* of these: the file is bad, but there is something to tell */
+    bool truncated;         /* likewise */
 } finding;
 
 typedef struct listing {

@@ -68,7 +68,7 @@ const option options_hints[] = {
      .argument = "FILE",
      .help =
          "A JPEG's row index (millrace index): --region then begins in the middle of the JPEG. One of another file, "
-         "or of one that has changed since, is an error"},
+         "or of one that has changed since, is an error; an empty file is no index"},
     {.name = "no-limits",
      .letter = 0,
      .kind = OPTION_FLAG,

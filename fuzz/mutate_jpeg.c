@@ -205,6 +205,28 @@ static void mutate_meaning(jpeg *j, uint32_t *state)
         p->bytes[5] = (uint8_t)draw(state, 9);
 }
 
+/* Fill bytes before a restart marker of a scan's data, in a copy that the caller frees; NULL: there is none. */
+static uint8_t *mutate_fill(jpeg *j, uint32_t *state)
+{
+    piece *p = &j->piece[draw(state, (uint32_t)j->count)];
+    size_t nbytes = p->nbytes - p->head, from = nbytes > 2 ? draw(state, (uint32_t)nbytes) : 0, n = 1 + draw(state, 9);
+    for (size_t i = 0; i + 1 < nbytes; i++) {
+        size_t at = p->head + (from + i) % (nbytes - 1);
+        if (p->bytes[at] != 0xff || p->bytes[at + 1] < RST0 || p->bytes[at + 1] > RST7)
+            continue;
+        uint8_t *copy = malloc(p->nbytes + n);
+        if (copy == NULL)
+            return NULL;
+        memcpy(copy, p->bytes, at);
+        memset(copy + at, 0xff, n);
+        memcpy(copy + at + n, p->bytes + at, p->nbytes - at);
+        p->bytes = copy;
+        p->nbytes += n;
+        return copy;
+    }
+    return NULL;
+}
+
 /* Any change to one piece, in a copy with room to grow, which the caller frees. */
 static uint8_t *mutate_piece(jpeg *j, uint32_t *state)
 {
@@ -246,7 +268,7 @@ size_t fuzz_mutate_jpeg(uint8_t *bytes, size_t nbytes, size_t max_nbytes, uint32
         free(copy);
         return LLVMFuzzerMutate(bytes, nbytes, max_nbytes);
     }
-    switch (draw(&state, 8)) {
+    switch (draw(&state, 9)) {
     case 0:
     case 1:
         mutate_list(&j, &state);
@@ -257,6 +279,9 @@ size_t fuzz_mutate_jpeg(uint8_t *bytes, size_t nbytes, size_t max_nbytes, uint32
     case 3:
     case 4:
         made = mutate_piece(&j, &state);
+        break;
+    case 5:
+        made = mutate_fill(&j, &state);
         break;
     default:
         mutate_meaning(&j, &state);

@@ -21,13 +21,16 @@ static void usage(FILE *file)
                   "                  or libjpeg-turbo up to header, entropy, planes, pixels\n");
 }
 
-static void add_library(options *o, const char *path)
+/* False where there is no room for it; one that cannot be raced is only told of. */
+static bool add_library(options *o, const char *path)
 {
     char why[256] = "its interface is another";
-    libjpeg *library = &o->library[o->library_count];
     libjpeg_reader *reader = NULL;
-    if (o->library_count == LIBRARIES_MAX)
-        return;
+    if (o->library_count == LIBRARIES_MAX) {
+        fprintf(stderr, "jpeg: more than %d libraries, with the linked one\n", LIBRARIES_MAX);
+        return false;
+    }
+    libjpeg *library = &o->library[o->library_count];
     if (libjpeg_open(library, path, why, sizeof why)) {
         reader = libjpeg_reader_new(library);
         if (reader == NULL)
@@ -38,15 +41,22 @@ static void add_library(options *o, const char *path)
     }
     if (reader == NULL)
         fprintf(stderr, "jpeg: %s does not take part: %s\n", path, why);
+    return true;
 }
 
-static void set_masks(options *o, const char *list)
+static bool set_masks(options *o, const char *list)
 {
-    while (*list != '\0' && o->mask_count < MASKS_MAX) {
+    while (*list != '\0') {
         size_t length = strcspn(list, ",");
+        if (o->mask_count == MASKS_MAX || length >= sizeof o->masks[0]) {
+            fprintf(stderr, "jpeg: more than %d masks, or one of more than %zu letters\n", MASKS_MAX,
+                    sizeof o->masks[0] - 1);
+            return false;
+        }
         snprintf(o->masks[o->mask_count++], sizeof o->masks[0], "%.*s", (int)length, list);
         list += length + (list[length] == ',');
     }
+    return true;
 }
 
 static bool set_modes(options *o, const char *list)
@@ -79,9 +89,9 @@ static bool take(options *o, const char *name, const char *value, const char **c
     else if (strcmp(name, "--modes") == 0)
         return set_modes(o, value);
     else if (strcmp(name, "--masks") == 0)
-        set_masks(o, value);
+        return set_masks(o, value);
     else if (strcmp(name, "--libjpeg") == 0)
-        add_library(o, value);
+        return add_library(o, value);
     else if (strcmp(name, "--count") == 0)
         *count = value;
     else

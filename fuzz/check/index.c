@@ -75,6 +75,55 @@ static row_index forge_entries(const row_index *good, const uint8_t *bytes, size
     return index;
 }
 
+/* Bits of the entries, from the lowest of each byte on. */
+static uint64_t get_bits(const uint8_t *bytes, size_t at, uint32_t width)
+{
+    uint64_t value = 0;
+    for (uint32_t i = 0; i < width; i++, at++)
+        value |= (uint64_t)(bytes[at / 8] >> at % 8 & 1) << i;
+    return value;
+}
+
+static void set_bits(uint8_t *bytes, size_t at, uint32_t width, uint64_t value)
+{
+    for (uint32_t i = 0; i < width; i++, at++)
+        bytes[at / 8] = (uint8_t)((bytes[at / 8] & ~(1u << at % 8)) | (uint32_t)(value >> i & 1) << at % 8);
+}
+
+/* The first marker, or fill byte before one, from `at` on; with `kind` not 0, of that kind. The length: none. */
+static size_t find_marker(const uint8_t *bytes, size_t nbytes, size_t at, uint8_t kind)
+{
+    while (at + 1 < nbytes && (bytes[at] != 0xff || bytes[at + 1] == 0 || (kind != 0 && bytes[at + 1] != kind)))
+        at++;
+    return at + 1 < nbytes ? at : nbytes;
+}
+
+/*
+ * An entry that is aimed at a marker, or at fill bytes: the next one behind the entry before. The entry that follows is
+ * moved by as much the other way, so that the others stay right. What does not fit the bits is cut off.
+ */
+static row_index forge_aim(const row_index *good, const uint8_t *bytes, size_t nbytes, fuzz_draw *draw)
+{
+    row_index index = *good;
+    uint8_t *entries = index.bytes + HEAD;
+    uint32_t width = index.bytes[AT_BITS], bits = 0;
+    uint32_t count = index.bytes[AT_COUNT] | (uint32_t)index.bytes[AT_COUNT + 1] << 8;
+    size_t scan = find_marker(bytes, nbytes, 0, 0xda);
+    for (int i = 0; i < 4; i++)
+        bits += index.bytes[AT_BITS + i];
+    uint64_t at = nbytes - scan > 4 ? (scan + 2 + (bytes[scan + 2] << 8 | bytes[scan + 3])) * UINT64_C(8) : 0;
+    size_t number = fuzz_draw_below(draw, count);
+    for (size_t i = 0; i < number; i++)
+        at += get_bits(entries, i * bits, width);
+    uint64_t aim = find_marker(bytes, nbytes, (size_t)(at / 8) + 1, 0) * UINT64_C(8) + fuzz_draw_below(draw, 24);
+    uint64_t moved = aim - at - get_bits(entries, number * bits, width);
+    set_bits(entries, number * bits, width, aim - at);
+    if (number + 1 < count)
+        set_bits(entries, (number + 1) * bits, width, get_bits(entries, (number + 1) * bits, width) - moved);
+    seal(&index, bytes, nbytes);
+    return index;
+}
+
 /* A head with other numbers, as long as it says as far as that goes. */
 static row_index forge_head(const row_index *good, const uint8_t *bytes, size_t nbytes, fuzz_draw *draw)
 {
@@ -149,8 +198,9 @@ static void check_subject(subject *s, fuzz_draw *draw)
     for (int i = 0; i < 3; i++) {
         s->hints.region = fuzz_draw_region(draw, shape.width, shape.height);
         check_same(s, &index[0]);
-        row_index forged = fuzz_draw_below(draw, 4) == 0 ? forge_head(&index[0], s->bytes, s->nbytes, draw)
-                                                         : forge_entries(&index[0], s->bytes, s->nbytes, draw);
+        static row_index (*const forge[])(const row_index *, const uint8_t *, size_t,
+                                          fuzz_draw *) = {forge_head, forge_entries, forge_entries, forge_aim};
+        row_index forged = forge[fuzz_draw_below(draw, 4)](&index[0], s->bytes, s->nbytes, draw);
         check_forged(s, &forged);
     }
 }

@@ -113,7 +113,11 @@ typedef struct mr_decode_hints {
 /* Who decodes a JPEG. Both give the same pixels; libjpeg-turbo is slower, and takes kinds that ours does not. */
 typedef enum mr_jpeg_choice {
     MR_JPEG_EITHER = 0, /* ours; libjpeg-turbo what ours is not for, and what is damaged where damage is accepted */
-    MR_JPEG_OWN = 1,    /* ours alone: the rest is MR_EUNSUPPORTED */
+    /*
+     * Ours alone: the rest is MR_EUNSUPPORTED, and damage is an error also with accept_damaged, since only
+     * libjpeg-turbo makes pixels of it.
+     */
+    MR_JPEG_OWN = 1,
     MR_JPEG_LIBJPEG = 2
 } mr_jpeg_choice;
 
@@ -213,7 +217,8 @@ MR_API int mr_decoder_icc(mr_decoder *decoder, const void *bytes, size_t nbytes,
  * A JPEG's row index (doc/format-jpeg-index.md): at most 512 bytes, with which a region is decoded without reading what
  * stands before it. To be kept beside the JPEG and given with the hints. *out is the decoder's and stays until its next
  * call; NULL with 0 bytes where there is none to be had (other forms; progressive and other JPEGs of several scans; one
- * row of blocks). Reads all of the image: damage is an error.
+ * row of blocks; what only libjpeg-turbo decodes; DC values beyond 16 bits). Reads all of the image: damage is an
+ * error. Each use costs a hash of the whole JPEG, so that it is of little use for regions near the top of the image.
  */
 MR_API int mr_decoder_index(mr_decoder *decoder, const void *bytes, size_t nbytes, const void **out,
                             size_t *out_nbytes);

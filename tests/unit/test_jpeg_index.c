@@ -185,6 +185,31 @@ static void small_for_every_size(void **state)
     }
 }
 
+/* Of an index of `count` rows, all 1000 bits long, with predictors of 7 and 0 bits. */
+static size_t nbytes_with(uint32_t count, uint32_t step)
+{
+    uint32_t bits = 7;
+    for (uint32_t delta = 1000 * step; delta != 0; delta /= 2)
+        bits++;
+    return HEAD + HASH + ((count - 1) / step * bits + 7) / 8;
+}
+
+/* The least step that fits, for any number of rows. */
+static void no_step_too_many(void **state)
+{
+    (void)state;
+    static mr__jpeg_row rows[9000];
+    for (uint32_t i = 0; i < 9000; i++)
+        rows[i] = (mr__jpeg_row){800 + UINT64_C(1000) * i, {-64, 0, 0}};
+    for (uint32_t count = 2; count < 9000; count += 1 + count / 50) {
+        kept_index k;
+        k.nbytes = mr__jpeg_index_write(rows, count, 2, (mr__jpeg_index_key){1 << 20, 1}, k.bytes);
+        assert_int_equal(k.nbytes, nbytes_with(count, step_of(&k)));
+        assert_true(k.nbytes <= MOST);
+        assert_true(step_of(&k) == 1 || nbytes_with(count, step_of(&k) - 1) > MOST);
+    }
+}
+
 static picture_file small_jpeg(uint64_t seed)
 {
     plain_recipe r = {.width = 60, .height = 77, .space = PLAIN_YCC, .factors = {0x11}, .restart = 5, .seed = seed};
@@ -359,7 +384,7 @@ static void forged_at_fill_bytes(void **state)
 {
     (void)state;
     for (uint32_t number = 0; number < 6; number++)
-        for (uint32_t count = 1; count < 9; count++) {
+        for (uint32_t count = 1; count < 40; count += 1 + count / 4) {
             size_t fill;
             uint32_t entry = number / 2 + 1;
             picture_file file = filled_jpeg(number, count, &fill);
@@ -511,6 +536,27 @@ static void numbers_that_no_image_has(void **state)
     free(many.bytes);
 }
 
+/*
+ * Sums that leave 32 bits in rows that are read over, with a region behind or across that: nothing overflows (as UBSan
+ * sees it), and ours leaves them to libjpeg-turbo.
+ */
+static void sums_that_wrap(void **state)
+{
+    (void)state;
+    picture_file file = growing_jpeg(8000);
+    mr_decoder_options o = {.struct_size = sizeof o, .jpeg = MR_JPEG_OWN};
+    mr_decoder *own;
+    assert_int_equal(mr_decoder_new(&o, &own), 0);
+    for (uint32_t y = 7275; y < 7290; y++) // 65538 blocks are too many: the row 7282
+        for (uint32_t x = 0; x < 9; x++) {
+            mr_decode_hints h = {.struct_size = sizeof h, .region = {x * 8, y * 8, 8, 8}};
+            assert_int_equal(picture_try(own, file.bytes, file.nbytes, &h), MR_EUNSUPPORTED);
+            assert_true(strstr(mr_decoder_detail(own), "coefficients that no image has") != NULL);
+        }
+    mr_decoder_free(own);
+    free(file.bytes);
+}
+
 static void oriented_and_gray(void **state)
 {
     (void)state;
@@ -537,14 +583,17 @@ static void its_bytes_are_fixed(void **state)
     (void)state;
     const mr__jpeg_row rows[] = {{800, {0}}, {923, {-3, 4, 0}}, {1000, {7, -4, 0}}, {1600, {0, 3, 0}}};
     const mr__jpeg_index_key key = {1000, UINT64_C(0x0123456789abcdef)};
-    static const uint8_t wanted[] = {0x8a, 'M', 'R', 'I', 1, 3, 1, 0, 3,    0,    10,   4,    4,    0,    0,    0,
-                                     0xe8, 3,   0,   0,   0, 0, 0, 0, 0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01};
+    static const uint8_t wanted[] = {0x8a, 'M',  'R',  'I',  1,    3,    1,    0,    3,    0,    10,   4,
+                                     4,    0,    0,    0,    0xe8, 3,    0,    0,    0,    0,    0,    0,
+                                     0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01, 0x7b, 0x34, 0x35, 0x71,
+                                     0x8c, 0x25, 0x0c, 0x60, 0x98, 0xd6, 0x71, 0x4f, 0x1e, 0xa3, 0x7c};
     uint8_t bytes[MOST];
     mr__jpeg_index index;
     mr__jpeg_row row = {800, {0}};
     size_t nbytes = mr__jpeg_index_write(rows, 4, 3, key, bytes);
     assert_int_equal(nbytes, HEAD + 7 + HASH); // 3 * (10 + 4 + 4) bits
-    assert_memory_equal(bytes, wanted, HEAD);
+    assert_int_equal(nbytes, sizeof wanted);
+    assert_memory_equal(bytes, wanted, sizeof wanted);
     // 123, -3, 4; 77, 7, -4; 600, 0, 3: from the lowest bit on.
     assert_int_equal(mr__load_le64(bytes + HEAD) & 0x3ffff, 123 | 13 << 10 | 4 << 14);
     assert_int_equal(mr__load_le64(bytes + HEAD) >> 18 & 0x3ffff, 77 | 7 << 10 | 12 << 14);
@@ -598,6 +647,7 @@ int main(void)
         cmocka_unit_test(same_pixels),
         cmocka_unit_test(optimised_tables),
         cmocka_unit_test(small_for_every_size),
+        cmocka_unit_test(no_step_too_many),
         cmocka_unit_test(wrong_ones_are_refused),
         cmocka_unit_test(random_bytes_are_refused),
         cmocka_unit_test(heads_that_cannot_be),
@@ -607,6 +657,7 @@ int main(void)
         cmocka_unit_test(the_other_decoder),
         cmocka_unit_test(none_of_damage),
         cmocka_unit_test(numbers_that_no_image_has),
+        cmocka_unit_test(sums_that_wrap),
         cmocka_unit_test(oriented_and_gray),
         cmocka_unit_test(shared_files),
     };

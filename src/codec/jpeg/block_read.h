@@ -25,7 +25,8 @@ MR__BLOCK_INLINE bool mr__block_read_dc(mr__bits *b, const mr__huffman_reader *t
         difference = mr__bits_value(b->bits << mr__escape_length(entry), mr__escape_size(entry));
         mr__bits_drop_entry(b, entry);
     }
-    // Where nothing is kept nobody looks at its range: a hostile sum wraps.
+    // A hostile sum wraps: nobody looks at it where nothing is kept. Where a block is kept its range is looked at, in
+    // a way that cannot overflow, whatever was added up before (dc_most).
     *dc = (int32_t)((uint32_t)*dc + (uint32_t)difference);
     return true;
 }

@@ -36,6 +36,17 @@ typedef struct mr__jpeg_coefficients {
     bool is_complete;      /* each coefficient is known to its last bit */
 } mr__jpeg_coefficients;
 
+/* A component's blocks across and down an MCU, which is one block where there is one component only. */
+static inline uint32_t mr__jpeg_across(const mr__jpeg_coefficients *frame, uint32_t component)
+{
+    return frame->components == 1 ? 1 : frame->plane[component].h;
+}
+
+static inline uint32_t mr__jpeg_down(const mr__jpeg_coefficients *frame, uint32_t component)
+{
+    return frame->components == 1 ? 1 : frame->plane[component].v;
+}
+
 /* Memory kept between images; cleared before its first use. */
 typedef struct mr__jpeg_coefficients_work {
     mr__buffer blocks;

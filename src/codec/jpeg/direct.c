@@ -19,23 +19,12 @@ void mr__direct_fini(mr__jpeg_direct *d, const mr_hooks *hooks)
     mr__buffer_fini(&d->samples, hooks);
 }
 
-/* A component's blocks in an MCU, which is one block where there is one component only. */
-static uint32_t across_of(const mr__jpeg_coefficients *f, uint32_t part)
-{
-    return f->components == 1 ? 1 : f->plane[part].h;
-}
-
-static uint32_t down_of(const mr__jpeg_coefficients *f, uint32_t part)
-{
-    return f->components == 1 ? 1 : f->plane[part].v;
-}
-
 static void find_mcus(mr__direct_job *j)
 {
     uint32_t left = UINT32_MAX, top = UINT32_MAX, right = 0, bottom = 0;
     for (uint32_t i = 0; i < j->rows.parts; i++) {
         const mr_rect *b = &j->rows.part[i].blocks;
-        uint32_t h = across_of(&j->frame, i), v = down_of(&j->frame, i);
+        uint32_t h = mr__jpeg_across(&j->frame, i), v = mr__jpeg_down(&j->frame, i);
         left = b->x / h < left ? b->x / h : left;
         top = b->y / v < top ? b->y / v : top;
         uint32_t r = mr__ceil_div(b->x + b->width, h), e = mr__ceil_div(b->y + b->height, v);
@@ -64,9 +53,9 @@ int mr__direct_prepare(mr__direct_job *j, const mr_image *to)
     uint32_t room = mr__ceil_div(j->mcus.width, MR__JPEG_STRIP) * MR__JPEG_STRIP;
     for (uint32_t i = 0; i < j->rows.parts; i++) {
         mr__jpeg_rows_part *p = &j->rows.part[i];
-        p->left = j->mcus.x * across_of(f, i);
-        p->columns = room * across_of(f, i);
-        p->band = down_of(f, i);
+        p->left = j->mcus.x * mr__jpeg_across(f, i);
+        p->columns = room * mr__jpeg_across(f, i);
+        p->band = mr__jpeg_down(f, i);
     }
     int result = mr__call_reserve(j->call, &j->direct->samples, mr__jpeg_rows_nbytes(&j->rows));
     if (result == 0)

@@ -7,7 +7,6 @@
  */
 #include "codec/jpeg/direct.h"
 
-#include "base/size.h"
 #include "codec/jpeg/index.h"
 
 enum { GROUP = MR__JPEG_STRIP }; /* MCUs */
@@ -25,12 +24,6 @@ typedef struct reading {
     mr__jpeg_lane lanes[GROUP * MR__JPEG_MCU_MAX];
 } reading;
 
-/* Blocks across and down an MCU. */
-static uint32_t across_of(const reading *r, uint32_t part)
-{
-    return r->job->rows.part[part].columns / (mr__ceil_div(r->job->mcus.width, GROUP) * GROUP);
-}
-
 /* Strips for all blocks of 16 MCUs; what no part of the result needs goes to one strip that nobody looks at. */
 static int place_strips(reading *r)
 {
@@ -46,7 +39,7 @@ static int place_strips(reading *r)
     uint8_t number = 0;
     for (uint32_t i = 0; i < j->rows.parts; i++)
         for (uint32_t y = 0; y < j->rows.part[i].band; y++)
-            for (uint32_t x = 0; x < across_of(r, i); x++, next += 64 * MR__JPEG_STRIP) {
+            for (uint32_t x = 0; x < mr__jpeg_across(&r->job->frame, i); x++, next += 64 * MR__JPEG_STRIP) {
                 r->strip[i][y][x] = next;
                 r->number[i][y][x] = number++;
             }
@@ -69,7 +62,7 @@ static void make_lanes(reading *r)
     mr__jpeg_lane *lane = r->lanes;
     for (uint32_t m = 0; m < GROUP; m++)
         for (uint32_t i = 0; i < f->components; i++) {
-            uint32_t h = f->components == 1 ? 1 : f->plane[i].h, v = f->components == 1 ? 1 : f->plane[i].v;
+            uint32_t h = mr__jpeg_across(f, i), v = mr__jpeg_down(f, i);
             for (uint32_t y = 0; y < v; y++)
                 for (uint32_t x = 0; x < h; x++)
                     *lane++ = lane_of(r, i, m * h + x, y);
@@ -112,7 +105,7 @@ static void transform_row(reading *r, uint32_t part, uint32_t band, uint32_t y, 
     mr__direct_job *j = r->job;
     const mr__jpeg_rows_part *p = &j->rows.part[part];
     const mr__jpeg_part *shape = &j->rows.layout.part[part];
-    uint32_t h = across_of(r, part), lanes = mcus * h;
+    uint32_t h = mr__jpeg_across(&r->job->frame, part), lanes = mcus * h;
     bool needed = mr__direct_needs_row(j, part, band * p->band + y);
     for (uint32_t s = 0; s * MR__JPEG_STRIP < lanes; s++) {
         int16_t *strip = r->strip[part][y][s];

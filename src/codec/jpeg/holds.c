@@ -13,12 +13,9 @@
  */
 #include "codec/jpeg/header.h"
 
-enum { BLOCK = 8 };
+#include "base/size.h"
 
-static uint64_t ceil_div(uint64_t a, uint64_t b)
-{
-    return (a + b - 1) / b;
-}
+enum { BLOCK = 8 };
 
 /* The blocks of one component. */
 static uint64_t count_blocks(const mr__jpeg_header *h, const mr__jpeg_component *c)
@@ -28,8 +25,9 @@ static uint64_t count_blocks(const mr__jpeg_header *h, const mr__jpeg_component 
         most_h = h->component[i].h > most_h ? h->component[i].h : most_h;
         most_v = h->component[i].v > most_v ? h->component[i].v : most_v;
     }
-    return ceil_div((uint64_t)h->width * c->h, (uint64_t)most_h * BLOCK) *
-           ceil_div((uint64_t)h->height * c->v, (uint64_t)most_v * BLOCK);
+    // At most 65,535 pixels a side, and factors of 4: only the last product needs more than 32 bits.
+    return (uint64_t)mr__ceil_div((uint32_t)h->width * c->h, most_h * BLOCK) *
+           mr__ceil_div((uint32_t)h->height * c->v, most_v * BLOCK);
 }
 
 /* The blocks of the component with this id; of the smallest, where a broken header has several. */

@@ -44,7 +44,7 @@ typedef struct mr__jpeg_index {
 size_t mr__jpeg_index_write(const mr__jpeg_row *rows, uint32_t count, uint32_t components, mr__jpeg_index_key key,
                             uint8_t bytes[MR__JPEG_INDEX_NBYTES_MAX]);
 
-/* Any bytes. NULL, or what is wrong with them, to be put behind "row index". */
+/* Any bytes, which `index` then points into. NULL, or what is wrong with them, to be put behind "row index: it". */
 const char *mr__jpeg_index_read(mr__jpeg_index *index, const uint8_t *bytes, size_t nbytes);
 
 /* Entry number `number`, from 1 on; row->at is that of the entry before and moves on. */

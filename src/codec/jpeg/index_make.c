@@ -18,7 +18,7 @@ static void make_lanes(making *m)
 {
     const mr__jpeg_coefficients *f = m->reader.frame;
     for (uint32_t i = 0; i < f->components; i++) {
-        uint32_t blocks = f->components == 1 ? 1 : (uint32_t)f->plane[i].h * f->plane[i].v;
+        uint32_t blocks = mr__jpeg_across(f, i) * mr__jpeg_down(f, i);
         for (uint32_t k = 0; k < blocks; k++)
             m->lanes[m->unit_count++] = (mr__jpeg_lane){.part = (uint8_t)i};
     }

@@ -42,7 +42,7 @@ static int decode_checked(mr__call *call, const mr__request *request, const mr_i
         return result;
     call->warnings = warnings;
     if (is_damaged && request->index != NULL)
-        mr__call_warn(call, "%s. It is not used", call->detail->text);
+        mr__call_warn(call, "%s. The row index is not used", call->detail->text);
     mr__detail_clear(call->detail);
     return mr__turbo_decode(call, request, to);
 }
