@@ -53,7 +53,12 @@ int mr__jpeg_coefficients_reserve(mr__call *call, mr__jpeg_coefficients_work *wo
     int result = mr__call_reserve(call, &work->tables, tables_nbytes);
     if (result == 0 && !had_tables)
         memset(work->tables.bytes, 0, tables_nbytes);
-    return result == 0 ? mr__call_reserve(call, &work->data, data_nbytes) : result;
+    bool had_data = work->data.capacity >= data_nbytes;
+    if (result == 0)
+        result = mr__call_reserve(call, &work->data, data_nbytes);
+    if (result == 0 && !had_data)
+        memset(work->data.bytes, 0, data_nbytes);
+    return result;
 }
 
 /* Whether the scan at which the walk stands, with those before it, is not too much work. */

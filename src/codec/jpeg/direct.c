@@ -65,10 +65,10 @@ int mr__direct_prepare(mr__direct_job *j, const mr_image *to)
 
 static bool has_zero(const uint16_t quant[64])
 {
-    bool found = false;
+    uint16_t found = 0; // as wide as they are, so that several are looked at at once
     for (size_t k = 0; k < 64; k++)
-        found |= quant[k] == 0;
-    return found;
+        found |= (uint16_t)(quant[k] == 0);
+    return found != 0;
 }
 
 int mr__direct_check_quantisers(mr__direct_job *j)

@@ -60,14 +60,15 @@ static void make_lanes(reading *r)
 {
     const mr__jpeg_coefficients *f = &r->job->frame;
     mr__jpeg_lane *lane = r->lanes;
-    for (uint32_t m = 0; m < GROUP; m++)
+    uint32_t mcus = r->job->mcus.width < GROUP ? r->job->mcus.width : GROUP;
+    for (uint32_t m = 0; m < mcus; m++)
         for (uint32_t i = 0; i < f->components; i++) {
             uint32_t h = mr__jpeg_across(f, i), v = mr__jpeg_down(f, i);
             for (uint32_t y = 0; y < v; y++)
                 for (uint32_t x = 0; x < h; x++)
                     *lane++ = lane_of(r, i, m * h + x, y);
         }
-    r->unit_count = (uint32_t)(lane - r->lanes) / GROUP;
+    r->unit_count = (uint32_t)(lane - r->lanes) / mcus;
 }
 
 /* The next MCUs, over restarts. Lanes are for each of them, or for one when they are not kept. */

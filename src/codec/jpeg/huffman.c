@@ -58,8 +58,9 @@ static void fill_symbols(mr__huffman_reader *r)
             if (length > MR__SYMBOL_BITS)
                 continue;
             uint32_t spare = MR__SYMBOL_BITS - length;
+            uint16_t entry = (uint16_t)(r->table.symbols[place] << 8 | length), *to = r->symbol + (code << spare);
             for (uint32_t k = 0; k < UINT32_C(1) << spare; k++)
-                r->symbol[(code << spare) + k] = (uint16_t)(r->table.symbols[place] << 8 | length);
+                to[k] = entry;
         }
         r->limit[length] = code << (16 - length);
         code <<= 1;
@@ -95,40 +96,90 @@ static int32_t value_of(uint32_t bits, uint32_t size)
     return size != 0 && bits >> (size - 1) == 0 ? (int32_t)bits - (1 << size) + 1 : (int32_t)bits;
 }
 
-/* What each lookup adds to an entry whose first symbol stands before it; 0: nothing that fits. */
-static void fill_seconds(const short_code *c, uint32_t *seconds)
+/* 1 << bits equal entries; gcc makes wide stores of four. */
+static void fill_run(uint32_t *to, uint32_t entry, uint32_t bits)
 {
-    for (uint32_t v = 0, n = c->at; v < (c->fits ? UINT32_C(1) << c->size : 1); v++) {
+    if (bits < 2) {
+        to[0] = entry;
+        to[bits] = entry;
+        return;
+    }
+    for (uint32_t *end = to + (UINT32_C(1) << bits); to < end; to += 4) {
+        to[0] = entry;
+        to[1] = entry;
+        to[2] = entry;
+        to[3] = entry;
+    }
+}
+
+/* The most bits that a first symbol leaves for a second. */
+static uint32_t most_spare(const short_code *codes, uint32_t count)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (codes[i].fits && !codes[i].is_end && codes[i].spare > most)
+            most = codes[i].spare;
+    return most;
+}
+
+/*
+ * What is added to an entry whose first symbol leaves `spare` bits stands, by those bits, at seconds + (1 << spare), 0
+ * where nothing fits. This is for the most bits that any leaves.
+ */
+static void fill_seconds(const short_code *c, uint32_t most, uint32_t *seconds)
+{
+    uint32_t used = c->length + c->size;
+    if (!c->fits || used > most)
+        return;
+    uint32_t spare = most - used, *to = seconds + (UINT32_C(1) << most) + (c->at >> (MR__PAIR_BITS - most));
+    for (uint32_t v = 0; v < UINT32_C(1) << c->size; v++, to += UINT32_C(1) << spare) {
         int32_t value = value_of(v, c->size);
         uint32_t entry = 0;
         if (c->is_end)
             entry = c->length | MR__PAIR_END | 1 << 21;
-        else if (c->fits && value >= -32 && value < 32)
-            entry = (c->length + c->size) | c->distance << 21 | (uint32_t)value << 26;
-        for (uint32_t end = n + (UINT32_C(1) << c->spare); n < end; n++)
-            seconds[n] = entry;
+        else if (value >= -32 && value < 32)
+            entry = used | c->distance << 21 | (uint32_t)value << 26;
+        fill_run(to, entry, spare);
     }
+}
+
+/* Then for one bit less at a time. */
+static void halve_seconds(uint32_t most, uint32_t *seconds)
+{
+    for (uint32_t spare = most; spare-- != 0;)
+        for (uint32_t i = UINT32_C(1) << spare; i < UINT32_C(2) << spare; i++) {
+            uint32_t second = seconds[2 * i];
+            seconds[i] = (second & 63) <= spare ? second : 0;
+        }
+}
+
+/* The entries of a first symbol and value. Only two distances of 16 are too far together. */
+static void fill_both(uint32_t *restrict to, uint32_t first, const uint32_t *restrict seconds, uint32_t count)
+{
+    bool is_far = mr__pair_first(first) == 16;
+    for (; count >= 4 && !is_far; count -= 4, to += 4, seconds += 4) {
+        to[0] = first + seconds[0];
+        to[1] = first + seconds[1];
+        to[2] = first + seconds[2];
+        to[3] = first + seconds[3];
+    }
+    for (uint32_t k = 0; k < count; k++)
+        to[k] = first + (is_far && mr__pair_second(seconds[k]) == 16 ? 0 : seconds[k]);
 }
 
 /* The entries that a code begins. */
 static void fill_firsts(const short_code *c, const uint32_t *seconds, uint32_t *pair)
 {
-    uint32_t used = c->length + c->size, most = c->spare | (31 - c->distance) << 21;
-    uint32_t alone =
-        c->is_end ? c->length | MR__PAIR_END | 1 << 16 | 1 << 21 : mr__escape_entry(c->symbol, c->length, c->distance);
-    if (c->is_end || !c->fits) {
-        for (uint32_t k = 0; k < UINT32_C(1) << c->spare; k++)
-            pair[c->at + k] = c->is_strange ? MR__PAIR_ESCAPE : alone;
-        return;
-    }
-    for (uint32_t v = 0, n = c->at; v < UINT32_C(1) << c->size; v++) {
-        uint32_t value = (uint8_t)value_of(v, c->size);
-        uint32_t first = used | value << 8 | c->distance << 16 | c->distance << 21;
-        for (uint32_t k = 0; k < UINT32_C(1) << c->spare; k++, n++) {
-            uint32_t second = seconds[k << used];
-            bool both = (second & 63) <= (most & 63) && (second & 31 << 21) <= (most & 31 << 21);
-            pair[n] = first + (both ? second : 0);
-        }
+    uint32_t *to = pair + c->at;
+    if (c->is_end) {
+        fill_run(to, c->length | MR__PAIR_END | 1 << 16 | 1 << 21, c->spare);
+    } else if (!c->fits) {
+        fill_run(to, c->is_strange ? MR__PAIR_ESCAPE : mr__escape_entry(c->symbol, c->length, c->distance), c->spare);
+    } else {
+        uint32_t entry = (c->length + c->size) | c->distance << 16 | c->distance << 21;
+        uint32_t count = UINT32_C(1) << c->spare;
+        for (uint32_t v = 0; v < UINT32_C(1) << c->size; v++, to += count)
+            fill_both(to, entry | (uint32_t)(uint8_t)value_of(v, c->size) << 8, seconds + count, count);
     }
 }
 
@@ -142,9 +193,11 @@ static void fill_pairs(mr__huffman_reader *r)
         code <<= 1;
     }
     code >>= 1;
+    uint32_t most = most_spare(codes, count); // less than MR__PAIR_BITS
+    memset(seconds, 0, (sizeof *seconds * 2) << most);
     for (uint32_t i = 0; i < count; i++)
-        fill_seconds(&codes[i], seconds);
-    memset(seconds + code, 0, (LOOKUPS - code) * sizeof *seconds); // longer codes, and none
+        fill_seconds(&codes[i], most, seconds);
+    halve_seconds(most, seconds);
     for (uint32_t i = 0; i < count; i++)
         fill_firsts(&codes[i], seconds, r->pair);
     for (uint32_t i = code; i < LOOKUPS; i++)

@@ -31,8 +31,9 @@ static int read_quantisers(mr__jpeg_walk *w, const mr__jpeg_segment *s)
                                  offset_of(w, p));
         if ((size_t)(end - ++p) < 64 * (wide + 1))
             return fail_length(w, s, "quantisers");
-        for (uint32_t i = 0; i < 64; i++, p += wide + 1)
-            w->quant[number][i] = wide ? mr__load_be16(p) : *p;
+        for (uint32_t i = 0; i < 64; i++)
+            w->quant[number][i] = wide ? mr__load_be16(p + (size_t)2 * i) : p[i];
+        p += 64 * (wide + 1);
         w->has_quant[number] = true;
     }
     return 0;
@@ -257,6 +258,11 @@ static int add_known(mr__jpeg_walk *w, const mr__jpeg_scan *s)
     bool fits = true, is_again = false;
     for (uint32_t i = 0; i < s->count; i++) {
         int8_t *known = w->known[s->component[i]];
+        if (!w->frame->progressive) { // all 64 of them are alike
+            is_again |= known[0] == 0;
+            memset(known, 0, sizeof w->known[0]);
+            continue;
+        }
         fits &= s->first == 0 || known[0] >= 0;
         for (uint32_t k = s->first; k <= s->last; k++) {
             fits &= s->high == (known[k] < 0 ? 0 : known[k]);

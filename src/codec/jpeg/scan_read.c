@@ -4,18 +4,12 @@
 
 /*
  * A little zero behind the interval: what a symbol that goes beyond the end is made of, so that its fault is the same
- * whatever was there. What follows is left from longer intervals before: reading it is a fault anyway, and only has to
- * be possible. So intervals of one MCU are cheap.
+ * whatever was there. What follows is left from longer intervals before, or zero: reading it is a fault anyway, and
+ * only has to be possible. So intervals of one MCU, and small images, are cheap.
  */
 static void fill_slack(mr__jpeg_reader *r)
 {
-    size_t end = r->data_nbytes + MR__BITS_SLACK, from = r->filled_nbytes;
     memset(r->data + r->data_nbytes, 0, 64);
-    if (end <= from)
-        return;
-    from = from > r->data_nbytes ? from : r->data_nbytes;
-    memset(r->data + from, 0, end - from);
-    r->filled_nbytes = end;
 }
 
 /*
@@ -148,6 +142,14 @@ static int read_restart(void *user, uint32_t number)
 
 static const mr__jpeg_visitor reading = {read_mcus, read_restart};
 
+static bool has_large(const uint16_t quant[64])
+{
+    uint16_t found = 0; // as wide as they are, so that several are looked at at once
+    for (size_t k = 0; k < 64; k++)
+        found |= (uint16_t)(quant[k] > MR__BLOCK_QUANT_MAX);
+    return found != 0;
+}
+
 void mr__jpeg_reader_prepare(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *data, mr__huffman_reader tables[2][4])
 {
     const mr__jpeg_scan *s = &walk->scan;
@@ -162,8 +164,7 @@ void mr__jpeg_reader_prepare(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *d
         r->ac[i] = &tables[1][s->ac[i]];
         r->quant[i] = walk->frame->quant[walk->frame->plane[s->component[i]].table];
         r->dc_most[i] = (uint32_t)(INT16_MAX / (r->quant[i][0] != 0 ? r->quant[i][0] : 1));
-        for (uint32_t k = 0; k < 64; k++)
-            r->careful |= r->quant[i][k] > MR__BLOCK_QUANT_MAX;
+        r->careful |= has_large(r->quant[i]);
         if (s->first == 0 && s->high == 0)
             mr__huffman_reader_init(&tables[0][s->dc[i]], &walk->huffman[0][s->dc[i]],
                                     progressive ? MR__HUFFMAN_SYMBOLS : MR__HUFFMAN_DC);

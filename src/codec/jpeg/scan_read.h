@@ -59,11 +59,10 @@ struct mr__jpeg_reader {
     mr__jpeg_read_mcus *read;
     const uint32_t *codes; /* of AC scans (progressive): see bands.h */
     mr__jpeg_unstuff *unstuff;
-    uint8_t *data;        /* the interval at hand without its stuffing; behind it, MR__BITS_SLACK bytes are readable */
-    size_t data_nbytes;   /* without those */
-    size_t filled_nbytes; /* of data: behind them nothing was written yet */
-    size_t from, end;     /* where it is in the file; at `end` a marker, or the end of the file */
-    size_t until;         /* nothing behind this byte of the file is looked at; 0: all is */
+    uint8_t *data;      /* the interval at hand without its stuffing; behind it, MR__BITS_SLACK bytes are readable */
+    size_t data_nbytes; /* without those */
+    size_t from, end;   /* where it is in the file; at `end` a marker, or the end of the file */
+    size_t until;       /* nothing behind this byte of the file is looked at; 0: all is */
     mr__bits bits;
     int32_t before[MR__JPEG_PLANE_MAX]; /* DC of the last block, by the scan's components */
     uint32_t end_run;                   /* blocks whose band has ended already (progressive) */
@@ -89,7 +88,7 @@ void mr__jpeg_reader_take(mr__jpeg_reader *reader, size_t from);
 /* Where the interval's marker has its second byte: behind fill bytes. The length of the file: there is none. */
 size_t mr__jpeg_reader_marker(const mr__jpeg_reader *reader);
 
-/* Memory for data and tables, as above. */
+/* Memory for data and tables, as above; none of it is without a value. */
 int mr__jpeg_coefficients_reserve(mr__call *call, mr__jpeg_coefficients_work *work);
 
 /* mr__jpeg_coefficients_read from the first scan on, into the walk's frame. */
