@@ -212,6 +212,42 @@ static void smoothed(void **state)
     free(file.bytes);
 }
 
+static int decode_within(mr_jpeg_choice choice, uint64_t memory_nbytes, const picture_file *file)
+{
+    mr_limits limits = {.struct_size = sizeof limits, .memory_nbytes = memory_nbytes};
+    mr_decoder_options options = {.struct_size = sizeof options, .limits = &limits, .jpeg = choice};
+    mr_decoder *decoder;
+    mr_image out;
+    assert_int_equal(mr_decoder_new(&options, &decoder), 0);
+    int result = mr_decoder_decode(decoder, file->bytes, file->nbytes, NULL, &out);
+    mr_decoder_free(decoder);
+    return result;
+}
+
+/* What libjpeg has memory enough for must not fail because ours took some before, or would have needed more. */
+static void memory_is_handed_over(void **state)
+{
+    (void)state;
+    for (int unrefined = 0; unrefined < 2; unrefined++) {
+        plain_recipe r = {
+            .width = 300, .height = 200, .space = PLAIN_YCC, .progressive = true, .unrefined = unrefined != 0};
+        picture_file file = plain_encode(&r);
+        uint64_t few = 1, enough = 1 << 24;
+        while (enough - few > 1) {
+            uint64_t middle = few + (enough - few) / 2;
+            if (decode_within(MR_JPEG_LIBJPEG, middle, &file) == 0)
+                enough = middle;
+            else
+                few = middle;
+        }
+        assert_in_range(enough, 100000, 1 << 23);
+        assert_int_equal(decode_within(MR_JPEG_EITHER, enough, &file), 0);
+        assert_int_equal(decode_within(MR_JPEG_EITHER, enough + enough / 50, &file), 0);
+        assert_int_equal(decode_within(MR_JPEG_EITHER, enough / 4, &file), MR_ELIMIT);
+        free(file.bytes);
+    }
+}
+
 /* 12 bits, lossless, hierarchical: nobody here decodes these, and the sentence is one about support. */
 static void beyond_everybody(void **state)
 {
@@ -264,7 +300,7 @@ int main(void)
         cmocka_unit_test(scripts),           cmocka_unit_test(mixtures),
         cmocka_unit_test(smoothed),          cmocka_unit_test(handed_over),
         cmocka_unit_test(wild_coefficients), cmocka_unit_test(beyond_everybody),
-        cmocka_unit_test(nothing_lingers),
+        cmocka_unit_test(nothing_lingers),   cmocka_unit_test(memory_is_handed_over),
     };
     return cmocka_run_group_tests(tests, own_setup, own_teardown);
 }

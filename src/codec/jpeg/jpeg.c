@@ -28,8 +28,26 @@ static void state_fini(void *opaque, const mr_hooks *hooks)
     mr__direct_fini(&state->direct, hooks);
 }
 
-/* With an index that is good, or without one. */
-static int decode_checked(mr__call *call, const mr__request *request, const mr_image *to)
+/* libjpeg-turbo's turn. Our own memory is kept for the next image, unless it stands in the way of this one. */
+static int hand_over(mr__call *call, const mr__request *request, const mr_image *to)
+{
+    mr__jpeg_state *state = call->state;
+    mr__detail_clear(call->detail);
+    uint32_t warnings = call->warnings;
+    int result = mr__turbo_decode(call, request, to);
+    if (result != MR_ELIMIT && result != MR_ENOMEM)
+        return result;
+    mr__direct_fini(&state->direct, call->hooks);
+    mr__detail_clear(call->detail);
+    call->warnings = warnings;
+    return mr__turbo_decode(call, request, to);
+}
+
+/*
+ * With an index that is good, as far as one can tell without reading: where damage is accepted and reading shows that
+ * it is not, it is left out.
+ */
+static int decode_checked(mr__call *call, mr__request *request, const mr_image *to)
 {
     mr__jpeg_state *state = call->state;
     if (call->jpeg == MR_JPEG_LIBJPEG)
@@ -37,14 +55,19 @@ static int decode_checked(mr__call *call, const mr__request *request, const mr_i
     uint32_t warnings = call->warnings;
     int result = mr__direct_decode(call, &state->direct, request, to);
     bool is_damaged = result == MR_ECORRUPT || result == MR_ETRUNCATED;
-    bool hands_over = result == MR_EUNSUPPORTED || (is_damaged && request->accept_damaged);
+    if (is_damaged && request->accept_damaged && request->index != NULL) {
+        call->warnings = warnings;
+        mr__call_warn(call, "%s. The row index is not used", call->detail->text);
+        mr__detail_clear(call->detail);
+        request->index = NULL;
+        return decode_checked(call, request, to);
+    }
+    bool no_room = result == MR_ELIMIT && mr__meter_refused(call->meter); // libjpeg-turbo may need less
+    bool hands_over = result == MR_EUNSUPPORTED || no_room || (is_damaged && request->accept_damaged);
     if (!hands_over || call->jpeg == MR_JPEG_OWN)
         return result;
     call->warnings = warnings;
-    if (is_damaged && request->index != NULL)
-        mr__call_warn(call, "%s. The row index is not used", call->detail->text);
-    mr__detail_clear(call->detail);
-    return mr__turbo_decode(call, request, to);
+    return hand_over(call, request, to);
 }
 
 static int decode(mr__call *call, const mr__request *asked, const mr_image *to)
