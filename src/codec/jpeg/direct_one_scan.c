@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A sequential JPEG whose one scan has all components: read, transformed and made pixels a row of MCUs at a time, 16
- * MCUs at once. What is not needed is read over; nothing behind the last MCU needed is read.
+ * MCUs at once. What is not needed is read over; nothing behind the last MCU needed is decoded.
  *
  * Invariant: strips are zero before a group of MCUs is read, because transforming clears them.
  */
