@@ -57,7 +57,8 @@ static void transform_strip(kernel_function *function, uint8_t *const out[], con
         quant[k] = (uint16_t)(1 + k % 5);
     for (size_t at = 0; at < nbytes; at += STRIP) {
         memcpy(coef, in[0] + at, (last + 1) * sizeof(int16_t[MR__JPEG_STRIP]));
-        ((mr__jpeg_idct_strip *)function)(coef, quant, last, GROUPS, out[0] + at, (ptrdiff_t)(16 * size));
+        ((mr__jpeg_idct_strip *)function)(coef, quant, last, GROUPS, out[0] + at, (ptrdiff_t)(16 * size),
+                                          (ptrdiff_t)(8 * size));
     }
 }
 

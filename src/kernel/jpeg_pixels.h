@@ -43,19 +43,19 @@ typedef void mr__jpeg_idct(int16_t *coef, size_t pitch, uint64_t bands, size_t g
                            ptrdiff_t step);
 
 /*
- * A strip is 16 blocks side by side as an entropy decoder leaves them: coef[place in zigzag order][lane], quantised,
- * 64-byte aligned.
+ * A strip is two groups of 8 blocks side by side as an entropy decoder leaves them: coef[place in zigzag order][lane],
+ * quantised, 64-byte aligned.
  */
 #define MR__JPEG_STRIP        16
 #define MR__JPEG_STRIP_NBYTES (64 * MR__JPEG_STRIP * sizeof(int16_t))
 
 /*
  * The transform of a strip, the same in all else: multiplies by `quant`, in zigzag order, modulo 2^16. Places behind
- * `last` are zero in all lanes. `groups` is 1 or 2; group g goes to `to + 8 * size * g`. All of the strip is zero
+ * `last` are zero in all lanes. `groups` is 1 or 2, the second of which goes to `to + step`. All of the strip is zero
  * afterwards, for the next 16 blocks.
  */
 typedef void mr__jpeg_idct_strip(int16_t *coef, const uint16_t quant[64], uint32_t last, size_t groups, uint8_t *to,
-                                 ptrdiff_t stride);
+                                 ptrdiff_t stride, ptrdiff_t step);
 
 /*
  * 1 to 16 blocks of 64 that lie one behind the other, in zigzag order, into a strip that is zero; returns the last

@@ -10,8 +10,8 @@ const uint8_t mr__jpeg_natural[64] = {
     30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
 };
 
-static void transform(mr__jpeg_idct *idct, size_t size, int16_t *coef, const uint16_t quant[64], uint32_t last,
-                      size_t groups, uint8_t *to, ptrdiff_t stride)
+static void transform(mr__jpeg_idct *idct, int16_t *coef, const uint16_t quant[64], uint32_t last, size_t groups,
+                      uint8_t *to, ptrdiff_t stride, ptrdiff_t step)
 {
     _Alignas(64) int16_t natural[64 * MR__JPEG_STRIP];
     uint64_t bands = 0;
@@ -22,31 +22,31 @@ static void transform(mr__jpeg_idct *idct, size_t size, int16_t *coef, const uin
             into[i] = (int16_t)(uint16_t)((uint32_t)(uint16_t)from[i] * quant[k]);
     }
     memset(coef, 0, (last + 1) * MR__JPEG_STRIP * sizeof *coef);
-    idct(natural, MR__JPEG_STRIP, bands, groups, to, stride, (ptrdiff_t)(8 * size));
+    idct(natural, MR__JPEG_STRIP, bands, groups, to, stride, step);
 }
 
 void mr__jpeg_strip8_c(int16_t *coef, const uint16_t quant[64], uint32_t last, size_t groups, uint8_t *to,
-                       ptrdiff_t stride)
+                       ptrdiff_t stride, ptrdiff_t step)
 {
-    transform(mr__jpeg_idct8_c, 8, coef, quant, last, groups, to, stride);
+    transform(mr__jpeg_idct8_c, coef, quant, last, groups, to, stride, step);
 }
 
 void mr__jpeg_strip4_c(int16_t *coef, const uint16_t quant[64], uint32_t last, size_t groups, uint8_t *to,
-                       ptrdiff_t stride)
+                       ptrdiff_t stride, ptrdiff_t step)
 {
-    transform(mr__jpeg_idct4_c, 4, coef, quant, last, groups, to, stride);
+    transform(mr__jpeg_idct4_c, coef, quant, last, groups, to, stride, step);
 }
 
 void mr__jpeg_strip2_c(int16_t *coef, const uint16_t quant[64], uint32_t last, size_t groups, uint8_t *to,
-                       ptrdiff_t stride)
+                       ptrdiff_t stride, ptrdiff_t step)
 {
-    transform(mr__jpeg_idct2_c, 2, coef, quant, last, groups, to, stride);
+    transform(mr__jpeg_idct2_c, coef, quant, last, groups, to, stride, step);
 }
 
 void mr__jpeg_strip1_c(int16_t *coef, const uint16_t quant[64], uint32_t last, size_t groups, uint8_t *to,
-                       ptrdiff_t stride)
+                       ptrdiff_t stride, ptrdiff_t step)
 {
-    transform(mr__jpeg_idct1_c, 1, coef, quant, last, groups, to, stride);
+    transform(mr__jpeg_idct1_c, coef, quant, last, groups, to, stride, step);
 }
 
 uint32_t mr__jpeg_lay_c(const int16_t *blocks, size_t count, int16_t *coef)

@@ -20,14 +20,14 @@ INLINE bool is_wild(const strip *s)
 }
 
 AVX2 static void strip8_i16_avx2(int16_t *coef, const uint16_t quant[64], uint32_t last, size_t groups, uint8_t *to,
-                                 ptrdiff_t stride)
+                                 ptrdiff_t stride, ptrdiff_t step)
 {
     uint8_t unread[UNREAD_NBYTES];
     strip s = {.coef = coef, .pitch = MR__JPEG_STRIP, .quant = quant, .last = last};
     if (is_wild(&s))
-        mr__jpeg_strip8_c(coef, quant, last, groups, to, stride);
+        mr__jpeg_strip8_c(coef, quant, last, groups, to, stride, step);
     else
-        strip8(&s, place_of(to, stride, groups == 2, 8 * 8, unread));
+        strip8(&s, place_of(to, stride, groups == 2, step, unread));
 }
 
 /* The reduced forms do not read all frequencies. */
@@ -37,36 +37,36 @@ INLINE void clear(const strip *s)
 }
 
 AVX2 static void strip4_i16_avx2(int16_t *coef, const uint16_t quant[64], uint32_t last, size_t groups, uint8_t *to,
-                                 ptrdiff_t stride)
+                                 ptrdiff_t stride, ptrdiff_t step)
 {
     uint8_t unread[UNREAD_NBYTES];
     strip s = {.coef = coef, .pitch = MR__JPEG_STRIP, .quant = quant, .last = last};
     if (is_wild(&s))
-        mr__jpeg_strip4_c(coef, quant, last, groups, to, stride);
+        mr__jpeg_strip4_c(coef, quant, last, groups, to, stride, step);
     else {
-        strip4(&s, place_of(to, stride, groups == 2, 8 * 4, unread));
+        strip4(&s, place_of(to, stride, groups == 2, step, unread));
         clear(&s);
     }
 }
 
 AVX2 static void strip2_i16_avx2(int16_t *coef, const uint16_t quant[64], uint32_t last, size_t groups, uint8_t *to,
-                                 ptrdiff_t stride)
+                                 ptrdiff_t stride, ptrdiff_t step)
 {
     uint8_t unread[UNREAD_NBYTES];
     strip s = {.coef = coef, .pitch = MR__JPEG_STRIP, .quant = quant, .last = last};
-    strip2(&s, place_of(to, stride, groups == 2, 8 * 2, unread));
+    strip2(&s, place_of(to, stride, groups == 2, step, unread));
     clear(&s);
 }
 
 AVX2 static void strip1_i16_avx2(int16_t *coef, const uint16_t quant[64], uint32_t last, size_t groups, uint8_t *to,
-                                 ptrdiff_t stride)
+                                 ptrdiff_t stride, ptrdiff_t step)
 {
     (void)stride;
     strip s = {.coef = coef, .pitch = MR__JPEG_STRIP, .quant = quant, .last = last};
     __m256i x = band(&s, 0, 0);
     store_1(to, _mm256_castsi256_si128(x));
     if (groups == 2)
-        store_1(to + 8, _mm256_extracti128_si256(x, 1));
+        store_1(to + step, _mm256_extracti128_si256(x, 1));
     clear(&s);
 }
 

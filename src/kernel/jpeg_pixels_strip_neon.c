@@ -24,51 +24,51 @@ static void clear(int16_t *coef, uint32_t last)
 }
 
 static void strip8_i16_neon(int16_t *coef, const uint16_t quant[64], uint32_t last, size_t groups, uint8_t *to,
-                            ptrdiff_t stride)
+                            ptrdiff_t stride, ptrdiff_t step)
 {
     if (is_wild_strip(coef, quant)) {
-        mr__jpeg_strip8_c(coef, quant, last, groups, to, stride);
+        mr__jpeg_strip8_c(coef, quant, last, groups, to, stride, step);
         return;
     }
     for (size_t i = 0; i < groups; i++) {
         group g = group_of(coef, quant, last, i);
-        group8(&g, to + 64 * i, stride);
+        group8(&g, to + (ptrdiff_t)i * step, stride);
     }
     if (groups == 1)
         clear(coef, last);
 }
 
 static void strip4_i16_neon(int16_t *coef, const uint16_t quant[64], uint32_t last, size_t groups, uint8_t *to,
-                            ptrdiff_t stride)
+                            ptrdiff_t stride, ptrdiff_t step)
 {
     if (is_wild_strip(coef, quant)) {
-        mr__jpeg_strip4_c(coef, quant, last, groups, to, stride);
+        mr__jpeg_strip4_c(coef, quant, last, groups, to, stride, step);
         return;
     }
     for (size_t i = 0; i < groups; i++) {
         group g = group_of(coef, quant, last, i);
-        group4(&g, to + 32 * i, stride);
+        group4(&g, to + (ptrdiff_t)i * step, stride);
     }
     clear(coef, last);
 }
 
 static void strip2_i16_neon(int16_t *coef, const uint16_t quant[64], uint32_t last, size_t groups, uint8_t *to,
-                            ptrdiff_t stride)
+                            ptrdiff_t stride, ptrdiff_t step)
 {
     for (size_t i = 0; i < groups; i++) {
         group g = group_of(coef, quant, last, i);
-        group2(&g, to + 16 * i, stride);
+        group2(&g, to + (ptrdiff_t)i * step, stride);
     }
     clear(coef, last);
 }
 
 static void strip1_i16_neon(int16_t *coef, const uint16_t quant[64], uint32_t last, size_t groups, uint8_t *to,
-                            ptrdiff_t stride)
+                            ptrdiff_t stride, ptrdiff_t step)
 {
     (void)stride;
     for (size_t i = 0; i < groups; i++) {
         group g = group_of(coef, quant, last, i);
-        store_1(to + 8 * i, peek(&g, 0, 0));
+        store_1(to + (ptrdiff_t)i * step, peek(&g, 0, 0));
     }
     clear(coef, last);
 }

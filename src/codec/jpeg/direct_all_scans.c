@@ -24,6 +24,7 @@ static bool transform_row(transforming *t, uint32_t part, uint32_t band, uint32_
     const mr__jpeg_rows_part *p = &j->rows.part[part];
     const mr__jpeg_plane *plane = &j->frame.plane[part];
     const mr__jpeg_pixels *kernels = &j->direct->pixels;
+    const mr__jpeg_part *shape = &j->rows.layout.part[part];
     uint32_t right = p->blocks.x + p->blocks.width;
     const int16_t *row = plane->blocks + (size_t)(band * p->band + y) * plane->padded_w * 64;
     if (!kernels->within(row + (size_t)p->left * 64, right - p->left, t->most[part]))
@@ -31,8 +32,8 @@ static bool transform_row(transforming *t, uint32_t part, uint32_t band, uint32_
     for (uint32_t x = p->left; x < right; x += MR__JPEG_STRIP) {
         uint32_t count = right - x < MR__JPEG_STRIP ? right - x : MR__JPEG_STRIP;
         uint32_t last = kernels->lay(row + (size_t)x * 64, count, t->strip);
-        kernels->strip[j->rows.layout.part[part].idct](t->strip, j->frame.quant[plane->table], last, count > 8 ? 2 : 1,
-                                                       mr__jpeg_rows_at(&j->rows, part, x, y), p->stride);
+        kernels->strip[shape->idct](t->strip, j->frame.quant[plane->table], last, count > 8 ? 2 : 1,
+                                    mr__jpeg_rows_at(&j->rows, part, x, y), p->stride, (ptrdiff_t)8 * shape->size);
     }
     return true;
 }

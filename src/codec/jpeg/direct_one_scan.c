@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A sequential JPEG whose one scan has all components: read, transformed and made pixels a row of MCUs at a time, 16
- * MCUs at once. What is not needed is read over; nothing behind the last MCU needed is read.
+ * MCUs at once. What is not needed is read over; nothing behind the last MCU needed is decoded.
  *
  * Invariant: strips are zero before a group of MCUs is read, because transforming clears them.
  */
@@ -10,6 +10,12 @@
 #include "codec/jpeg/index.h"
 
 enum { GROUP = MR__JPEG_STRIP }; /* MCUs */
+
+/* Where at most 8 blocks are side by side, two rows of them share a strip: the first row has the second as its mate. */
+typedef struct mate {
+    enum { ALONE, FIRST, SECOND } role;
+    uint32_t part, y;
+} mate;
 
 typedef struct reading {
     mr__direct_job *job;
@@ -21,8 +27,48 @@ typedef struct reading {
     mr__jpeg_read_lanes *read;
     int16_t *strip[MR__JPEG_PLANE_MAX][4][4]; /* by part, row of blocks in an MCU, and 16 columns */
     uint8_t number[MR__JPEG_PLANE_MAX][4][4]; /* of that strip, for reader.last */
+    mate mate[MR__JPEG_PLANE_MAX][4];         /* of a row of blocks */
     mr__jpeg_lane lanes[GROUP * MR__JPEG_MCU_MAX];
 } reading;
+
+/* Whether blocks of two parts can be transformed together. */
+static bool are_alike(const mr__direct_job *j, uint32_t a, uint32_t b)
+{
+    return j->frame.plane[a].table == j->frame.plane[b].table &&
+           j->rows.layout.part[a].idct == j->rows.layout.part[b].idct &&
+           j->rows.part[a].stride == j->rows.part[b].stride;
+}
+
+/* The row takes the second half of the strip that the row before it began, which *open tells. */
+static bool join(reading *r, mate *open, uint32_t part, uint32_t y)
+{
+    bool is_narrow = r->job->mcus.width * mr__jpeg_across(&r->job->frame, part) <= MR__JPEG_STRIP / 2;
+    if (!is_narrow || open->role == ALONE || !are_alike(r->job, open->part, part)) {
+        *open = (mate){is_narrow ? FIRST : ALONE, part, y};
+        return false;
+    }
+    r->mate[open->part][open->y] = (mate){FIRST, part, y};
+    r->mate[part][y] = (mate){SECOND, open->part, open->y};
+    r->strip[part][y][0] = r->strip[open->part][open->y][0] + MR__JPEG_STRIP / 2;
+    r->number[part][y][0] = r->number[open->part][open->y][0];
+    open->role = ALONE;
+    return true;
+}
+
+static void number_strips(reading *r)
+{
+    const mr__direct_job *j = r->job;
+    int16_t *next = (int16_t *)(void *)j->direct->strips.bytes;
+    uint8_t number = 0;
+    mate open = {ALONE, 0, 0};
+    for (uint32_t i = 0; i < j->rows.parts; i++)
+        for (uint32_t y = 0; y < j->rows.part[i].band; y++)
+            if (!join(r, &open, i, y))
+                for (uint32_t x = 0; x < mr__jpeg_across(&j->frame, i); x++, next += 64 * MR__JPEG_STRIP) {
+                    r->strip[i][y][x] = next;
+                    r->number[i][y][x] = number++;
+                }
+}
 
 /* Strips for all blocks of 16 MCUs; what no part of the result needs goes to one strip that nobody looks at. */
 static int place_strips(reading *r)
@@ -35,14 +81,7 @@ static int place_strips(reading *r)
         return result;
     if (is_new)
         memset(j->direct->strips.bytes, 0, nbytes);
-    int16_t *next = (int16_t *)(void *)j->direct->strips.bytes;
-    uint8_t number = 0;
-    for (uint32_t i = 0; i < j->rows.parts; i++)
-        for (uint32_t y = 0; y < j->rows.part[i].band; y++)
-            for (uint32_t x = 0; x < mr__jpeg_across(&r->job->frame, i); x++, next += 64 * MR__JPEG_STRIP) {
-                r->strip[i][y][x] = next;
-                r->number[i][y][x] = number++;
-            }
+    number_strips(r);
     return 0;
 }
 
@@ -100,25 +139,42 @@ static int skip_mcus(reading *r, uint32_t count)
     return read_mcus(r, r->job->direct->scans.skip, r->lanes, count);
 }
 
+/* One strip of a row of blocks, to `to`; its mate's blocks too. */
+static void transform_strip(reading *r, uint32_t part, uint32_t y, uint32_t number, size_t groups, uint8_t *to)
+{
+    mr__direct_job *j = r->job;
+    const mr__jpeg_part *shape = &j->rows.layout.part[part];
+    const mate *m = &r->mate[part][y];
+    ptrdiff_t step = (ptrdiff_t)8 * shape->size;
+    if (m->role == FIRST) {
+        groups = 2;
+        step = mr__jpeg_rows_at(&j->rows, m->part, j->rows.part[m->part].left, m->y) - to;
+    }
+    j->direct->pixels.strip[shape->idct](r->strip[part][y][number], r->reader.quant[part],
+                                         r->reader.last[r->number[part][y][number]], groups, to,
+                                         j->rows.part[part].stride, step);
+}
+
+static bool is_needed(const reading *r, uint32_t part, uint32_t band, uint32_t y)
+{
+    return mr__direct_needs_row(r->job, part, band * r->job->rows.part[part].band + y);
+}
+
 /* The strips of a row of blocks, from column x on. */
 static void transform_row(reading *r, uint32_t part, uint32_t band, uint32_t y, uint32_t mcu, uint32_t mcus)
 {
-    mr__direct_job *j = r->job;
-    const mr__jpeg_rows_part *p = &j->rows.part[part];
-    const mr__jpeg_part *shape = &j->rows.layout.part[part];
+    const mate *m = &r->mate[part][y];
+    if (m->role == SECOND)
+        return;
     uint32_t h = mr__jpeg_across(&r->job->frame, part), lanes = mcus * h;
-    bool needed = mr__direct_needs_row(j, part, band * p->band + y);
+    bool needed = is_needed(r, part, band, y) || (m->role == FIRST && is_needed(r, m->part, band, m->y));
     for (uint32_t s = 0; s * MR__JPEG_STRIP < lanes; s++) {
-        int16_t *strip = r->strip[part][y][s];
-        uint8_t *last = &r->reader.last[r->number[part][y][s]];
-        size_t groups = lanes - s * MR__JPEG_STRIP > 8 ? 2 : 1;
+        uint8_t *to = mr__jpeg_rows_at(&r->job->rows, part, mcu * h + s * MR__JPEG_STRIP, y);
         if (needed)
-            j->direct->pixels.strip[shape->idct](strip, r->reader.quant[part], *last, groups,
-                                                 mr__jpeg_rows_at(&j->rows, part, mcu * h + s * MR__JPEG_STRIP, y),
-                                                 p->stride);
+            transform_strip(r, part, y, s, lanes - s * MR__JPEG_STRIP > 8 ? 2 : 1, to);
         else
-            memset(strip, 0, MR__JPEG_STRIP_NBYTES);
-        *last = 0;
+            memset(r->strip[part][y][s], 0, MR__JPEG_STRIP_NBYTES);
+        r->reader.last[r->number[part][y][s]] = 0;
     }
 }
 

@@ -30,7 +30,7 @@ MR__BLOCK_INLINE int mr__read_lane(mr__jpeg_reader *r, mr__bits *b, const mr__jp
     r->before[part] = dc;
     if (keep != MR__LANES_NONE) {
         lane->block[0] = (int16_t)dc;
-        *strange |= (uint32_t)dc + r->dc_most[part] > 2 * r->dc_most[part];
+        *strange |= (uint32_t)dc + r->dc_least[part] > r->dc_range[part];
     }
     uint8_t *last;
     int what =

@@ -163,7 +163,9 @@ void mr__jpeg_reader_prepare(mr__jpeg_reader *r, mr__jpeg_walk *walk, uint8_t *d
         r->dc[i] = &tables[0][s->dc[i]];
         r->ac[i] = &tables[1][s->ac[i]];
         r->quant[i] = walk->frame->quant[walk->frame->plane[s->component[i]].table];
-        r->dc_most[i] = (uint32_t)(INT16_MAX / (r->quant[i][0] != 0 ? r->quant[i][0] : 1));
+        uint32_t quant = r->quant[i][0] != 0 ? r->quant[i][0] : 1;
+        r->dc_least[i] = 32768 / quant;
+        r->dc_range[i] = r->dc_least[i] + 32767 / quant;
         r->careful |= has_large(r->quant[i]);
         if (s->first == 0 && s->high == 0)
             mr__huffman_reader_init(&tables[0][s->dc[i]], &walk->huffman[0][s->dc[i]],

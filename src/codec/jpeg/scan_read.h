@@ -69,7 +69,8 @@ struct mr__jpeg_reader {
     mr__jpeg_fault fault;
     /* For strips: */
     const uint16_t *quant[MR__JPEG_PLANE_MAX]; /* in zigzag order, by the scan's components */
-    uint32_t dc_most[MR__JPEG_PLANE_MAX];      /* that is 16 bits once it is multiplied */
+    uint32_t dc_least[MR__JPEG_PLANE_MAX];     /* times -1: the DCs that are 16 bits once they are multiplied */
+    uint32_t dc_range[MR__JPEG_PLANE_MAX];     /* from the least to the most of them */
     bool careful;                              /* some are so large that every product needs a look */
     uint8_t last[MR__JPEG_STRIPS_MAX];         /* by strip: the last place that may not be zero */
 };
