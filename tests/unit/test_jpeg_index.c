@@ -407,6 +407,25 @@ static void forged_at_fill_bytes(void **state)
         }
 }
 
+/* A row that begins with a restart is entered behind its marker and nowhere else. */
+static void forged_off_the_marker(void **state)
+{
+    (void)state;
+    size_t fill;
+    picture_file file = filled_jpeg(2, 1, &fill);
+    kept_index good = index_of(&file);
+    mr_decode_hints h = hints_with(&good);
+    h.region = (mr_rect){0, 16, 64, 8};
+    assert_int_equal(picture_try(decoder, file.bytes, file.nbytes, &h), 0);
+    for (uint32_t off = 1; off < 6; off++) {
+        kept_index k = aim(&file, &good, 2, (fill + 3 + off) * 8);
+        h.index = k.bytes;
+        h.index_nbytes = k.nbytes;
+        check_refused(&file, &h, MR_ECORRUPT, "behind a restart marker that is not there");
+    }
+    free(file.bytes);
+}
+
 /* What has no index, and whom one is given all the same. */
 static void where_there_is_none(void **state)
 {
@@ -569,6 +588,7 @@ static void oriented_and_gray(void **state)
         mr_image whole = picture_decode(file.bytes, file.nbytes, &h);
         h.index = k.bytes;
         h.index_nbytes = k.nbytes;
+        h.index_nbytes = k.nbytes;
         for (uint32_t x = 0; x + 9 < 90; x += 5)
             check_region(&file, h, (mr_rect){x, 11, 9, 13}, &whole, "turned");
         mr_image_fini(&whole, NULL);
@@ -653,6 +673,7 @@ int main(void)
         cmocka_unit_test(heads_that_cannot_be),
         cmocka_unit_test(forged_entries),
         cmocka_unit_test(forged_at_fill_bytes),
+        cmocka_unit_test(forged_off_the_marker),
         cmocka_unit_test(where_there_is_none),
         cmocka_unit_test(the_other_decoder),
         cmocka_unit_test(none_of_damage),
