@@ -15,8 +15,8 @@ import sys
 STAGES = [
     ("unstuffing", r"unstuff|take_interval|memchr"),
     ("markers and tables", r"jpeg/(header|info|huffman|huffman_make|scan|jpeg)\.c "),
-    ("entropy", r"jpeg/(lanes_|block_|bits|huffman\.h|scan_)"),
-    ("transform", r"kernel/jpeg_pixels_(idct|strip)"),
+    ("entropy", r"jpeg/(lanes_|block_|bits|bands|huffman\.h|scan_)"),
+    ("transform", r"kernel/jpeg_pixels_(idct|strip|passes)"),
     ("upsampling and colour", r"kernel/jpeg_"),
     ("the rest", r""),
 ]
