@@ -64,6 +64,22 @@ static size_t usable_nbytes(const picture_file *file)
 }
 
 /*
+ * Whether pixels can be compared: damage makes coefficients that no image has, and what libjpeg-turbo's transform makes
+ * of those it makes with its x86 kernels alone. Our own decoder does so everywhere; it had a part where a strict decode
+ * succeeds.
+ */
+static bool can_be_compared(const picture_file *file)
+{
+#if defined(__x86_64__)
+    (void)file;
+    return true;
+#else
+    mr_image out;
+    return decode(file, &strict, &out) != 0;
+#endif
+}
+
+/*
  * Holds a tolerant decode against plain libjpeg's, of the data before a segment that is cut. What is wrong in the
  * header is an error in any case.
  */
@@ -71,11 +87,12 @@ static void check_tolerant(const picture_file *file, bool header_is_good)
 {
     mr_image plain, ours;
     int warnings = plain_decode(file->bytes, header_is_good ? usable_nbytes(file) : file->nbytes, 1, 3, &plain);
+    bool compares = can_be_compared(file);
     int result = decode(file, &tolerant, &ours);
     if (header_is_good)
         assert_int_equal(result == 0, warnings >= 0);
     if (result == 0 && warnings >= 0) {
-        assert_true(picture_same(&plain, &ours));
+        assert_true(!compares || picture_same(&plain, &ours));
         assert_true(mr_decoder_warnings(decoder) != 0 || warnings == 0);
     }
     if (result != 0)

@@ -52,9 +52,11 @@ static bool has_own_tables(const mr__jpeg_walk *w, size_t from)
     while (at < w->scan.at && mr__jpeg_next_segment(w->call, &at, &s) == 0)
         for (size_t i = 0; s.marker == MR__JPEG_DHT && i < s.nbytes;) {
             mr__huffman table;
-            i += 1 + mr__huffman_parse(&table, s.bytes + i + 1, s.nbytes - i - 1);
-            if (!is_standard(&table, s.bytes[i - 17 - table.count] >> 4 & 1))
-                return true;
+            uint32_t table_class = s.bytes[i] >> 4 & 1;
+            size_t used = mr__huffman_parse(&table, s.bytes + i + 1, s.nbytes - i - 1);
+            if (used == 0 || !is_standard(&table, table_class))
+                return used != 0;
+            i += 1 + used;
         }
     return false;
 }
@@ -84,7 +86,10 @@ static int add_tables(const mr__jpeg_segment *s, const tables *made, mr__origin_
     return result;
 }
 
-/* A table that comes twice before one scan is not to be had by counting: who would know which one? */
+/*
+ * A table that comes twice before one scan is not to be had by counting: who would know which one? Nor is one that
+ * cannot be, which a file may have as long as no scan uses it.
+ */
 static bool has_twice(const mr__jpeg_walk *w, size_t from)
 {
     size_t at = from;
@@ -97,7 +102,10 @@ static bool has_twice(const mr__jpeg_walk *w, size_t from)
             if (*it)
                 return true;
             *it = true;
-            i += 1 + mr__huffman_parse(&table, s.bytes + i + 1, s.nbytes - i - 1);
+            size_t used = mr__huffman_parse(&table, s.bytes + i + 1, s.nbytes - i - 1);
+            if (used == 0)
+                return true;
+            i += 1 + used;
         }
     return false;
 }
