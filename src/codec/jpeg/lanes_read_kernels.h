@@ -33,8 +33,10 @@ MR__BLOCK_INLINE bool mr__read_lane(mr__jpeg_reader *r, mr__bits *b, const mr__j
     if (keep != MR__LANES_NONE)
         lane->block[0] = (int16_t)*dc;
     uint32_t k = (uint32_t)(last - to.first) / to.step;
-    if (keep == MR__LANES_ALL && k > r->last[lane->strip])
-        r->last[lane->strip] = (uint8_t)k;
+    if (keep == MR__LANES_ALL) {
+        uint32_t was = r->last[lane->strip];
+        r->last[lane->strip] = (uint8_t)(k > was ? k : was);
+    }
     return true;
 }
 
