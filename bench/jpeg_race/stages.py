@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts the instructions of each stage of JPEG decoding: stages.py PROGRAM FOLDER SCRATCH [OPTION...]
 
+stages.py --row PROGRAM FOLDER SCRATCH prints ours alone, as one row of a table, and stages.py --heads the row's heads.
+
 Ours by the files that the instructions come from, as callgrind gives them. libjpeg-turbo's library is stripped; there it
 is what one more stage adds: up to the first scan, all coefficients (jpeg_read_coefficients), all planes
 (jpeg_read_raw_data), all pixels. Starting a decode is so counted with the tables of its scan, as entropy.
@@ -89,14 +91,24 @@ def ours(path):
     return stages, sorted(rest.items(), key=lambda pair: -pair[1])
 
 
-def main():
-    program, folder, scratch, *options = sys.argv[1:]
+def count_ours(program, folder, scratch, options):
     os.makedirs(scratch, exist_ok=True)
     path, what = run(program, folder, scratch, options, "millrace")
     pixels = int(re.search(r"(\d+) pixels", what)[1])
     stages, rest = ours(path)
     if sum(stages.values()) != total(path):
         sys.exit(f"stages: {sum(stages.values())} instructions are in functions, {total(path)} were counted")
+    return stages, rest, pixels, what
+
+
+def print_row(program, folder, scratch):
+    stages, _, pixels, _ = count_ours(program, folder, scratch, [])
+    counts = [stages.get(stage, 0) for stage, _ in STAGES]
+    print(" | ".join(f"{count / pixels:.2f}" for count in [*counts, sum(counts)]))
+
+
+def print_table(program, folder, scratch, *options):
+    stages, rest, pixels, what = count_ours(program, folder, scratch, options)
     peer, before = {}, 0
     for stage, who in LIBJPEG:
         upto = total(run(program, folder, scratch, options, who)[0])
@@ -120,4 +132,9 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] == ["--heads"]:
+        print(" | ".join([stage for stage, _ in STAGES] + ["all"]))
+    elif sys.argv[1] == "--row":
+        print_row(*sys.argv[2:])
+    else:
+        print_table(*sys.argv[1:])
