@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What must hold for any bytes, checked through the public headers alone (but for coefficients.c). The fuzz targets
+ * What must hold for any bytes, checked through the public headers alone (but for coefficients.c, and libjpeg-turbo in plain.c). The fuzz targets
  * call these checks, and so does tests/replay, which needs no fuzzer. A check that fails says so on stderr and aborts:
  * to a fuzzer that is a find.
  */
@@ -131,6 +131,12 @@ fuzz_outcome fuzz_icc(mr_decoder *decoder, const uint8_t *bytes, size_t nbytes, 
 fuzz_outcome fuzz_recode(mr_encoder *encoder, const uint8_t *bytes, size_t nbytes, const mr_encode_options *options,
                          const void **out, size_t *out_nbytes, mr_recode_report *report);
 fuzz_outcome fuzz_encode(mr_encoder *encoder, const fuzz_picture *picture, const void **out, size_t *out_nbytes);
+
+/*
+ * libjpeg-turbo's default decode at 1/reduce, into memory of the size that it must have; gray or RGB. Returns how many
+ * warnings it gave, or -1 when it failed.
+ */
+int fuzz_plain_jpeg(const uint8_t *bytes, size_t nbytes, uint32_t reduce, const mr_image *to);
 
 bool fuzz_same_shape(const mr_image *a, const mr_image *b);
 

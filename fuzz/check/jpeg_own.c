@@ -6,6 +6,8 @@
  * 3. A region that both take is the same; of what ours takes as a whole, it takes each region, which is that part.
  * 4. A second decode by ours is the same, whatever stood in new memory, and takes none if it succeeds.
  * 5. Where either may decode and damage is accepted, the pixels are libjpeg's.
+ * 6. What ours takes a plain libjpeg takes, too, with the same pixels: no code of ours is around that one, whereas the
+ *    libjpeg of 1 to 5 is called by our library.
  */
 #include "check.h"
 
@@ -116,10 +118,27 @@ static void check_accepting(subject *s, const mr_decode_hints *hints)
     FUZZ_REQUIRE(either.warnings != 0 || libjpeg.warnings == 0, "accepting damage: no warning");
 }
 
+/* 6 */
+static void check_plain(const subject *s, uint32_t reduce, const fuzz_outcome *own)
+{
+    mr_image plain;
+    const mr_image *image = &own->image;
+    if (own->result != 0)
+        return;
+    FUZZ_REQUIRE(mr_image_init(&plain, image->width, image->height, image->channels, image->depth, NULL) == 0,
+                 "no memory");
+    int warnings = fuzz_plain_jpeg(s->bytes, s->nbytes, reduce != 0 ? reduce : 1, &plain);
+    FUZZ_REQUIRE(warnings >= 0, "ours takes what a plain libjpeg does not");
+    FUZZ_REQUIRE(warnings == 0 || own->warnings != 0, "%d warnings of a plain libjpeg, none of ours", warnings);
+    FUZZ_REQUIRE(mr_image_hash(&plain) == own->hash, "ours and a plain libjpeg: other pixels");
+    mr_image_fini(&plain, NULL);
+}
+
 static void check_all(subject *s, const mr_decode_hints *hints)
 {
     fuzz_outcome own = decode(s, OWN, hints), libjpeg = decode(s, LIBJPEG, hints);
     check_verdict(&own, &libjpeg);
+    check_plain(s, hints->reduce, &own);
     if (own.result != MR_EUNSUPPORTED && own.result != MR_ELIMIT)
         own = check_again(s, hints, &own);
     check_region(s, hints, &own);
