@@ -133,6 +133,26 @@ static void what_is_not_supported(void **state)
     free(file.bytes);
 }
 
+/* libjpeg takes an APP0 of a length that cannot be for an empty one, and what it had held for bytes before a marker. */
+static void segments_without_a_length(void **state)
+{
+    (void)state;
+    plain_recipe r = {.width = 19, .height = 9, .space = PLAIN_YCC};
+    picture_file file = plain_encode(&r);
+    assert_int_equal(file.bytes[3], 0xe0);
+    file.bytes[4] = 0;
+    for (uint8_t length = 0; length < 2; length++) {
+        mr_image plain;
+        file.bytes[5] = length;
+        assert_true(plain_decode(file.bytes, file.nbytes, 1, 3, &plain) >= 0);
+        mr_image ours = picture_decode(file.bytes, file.nbytes, NULL);
+        assert_true(picture_same(&plain, &ours));
+        mr_image_fini(&ours, NULL);
+        mr_image_fini(&plain, NULL);
+    }
+    free(file.bytes);
+}
+
 static void fractional_sampling_is_refused(void **state)
 {
     (void)state;
@@ -436,6 +456,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(info_names_color_and_sampling),
         cmocka_unit_test(what_is_not_supported),
+        cmocka_unit_test(segments_without_a_length),
         cmocka_unit_test(fractional_sampling_is_refused),
         cmocka_unit_test(cmyk_as_pillow_gives_it),
         cmocka_unit_test(gray_of_color),

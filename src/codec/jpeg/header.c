@@ -35,11 +35,18 @@ static int find_marker(mr__call *call, size_t *at, mr__jpeg_segment *segment)
     return mr__call_fail(call, MR_ETRUNCATED, "truncated JPEG: expected a marker at byte %zu", *at);
 }
 
+/* APPn and COM. */
+static bool is_passed_over(uint8_t marker)
+{
+    return (marker >= MR__JPEG_APP0 && marker < MR__JPEG_JPG0) || marker == MR__JPEG_COM;
+}
+
 int mr__jpeg_next_segment(mr__call *call, size_t *at, mr__jpeg_segment *segment)
 {
     int result = find_marker(call, at, segment);
     segment->bytes = NULL;
     segment->nbytes = 0;
+    segment->has_no_length = false;
     if (result != 0 || stands_alone(segment->marker))
         return result;
     size_t left = call->nbytes - *at;
@@ -47,6 +54,10 @@ int mr__jpeg_next_segment(mr__call *call, size_t *at, mr__jpeg_segment *segment)
         return mr__call_fail(call, MR_ETRUNCATED, "truncated JPEG: expected the length of segment ff%02x at byte %zu",
                              segment->marker, *at);
     size_t length = mr__load_be16(call->bytes + *at);
+    if (length < 2 && is_passed_over(segment->marker)) {
+        segment->has_no_length = true;
+        length = 2;
+    }
     if (length < 2)
         return mr__call_fail(call, MR_ECORRUPT, "damaged JPEG: segment ff%02x has length %zu at byte %zu",
                              segment->marker, length, *at);

@@ -61,6 +61,7 @@ typedef struct mr__jpeg_segment {
     size_t at;            /* of its FF */
     const uint8_t *bytes; /* after the length */
     size_t nbytes;
+    bool has_no_length; /* one that cannot be; libjpeg, which passes over such a segment, takes it for empty */
 } mr__jpeg_segment;
 
 /* The segment at or after *at, which is moved behind it. Bytes before the marker are passed over, as libjpeg does. */

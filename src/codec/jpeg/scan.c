@@ -407,16 +407,6 @@ static int check_end(mr__jpeg_walk *w, size_t at)
     return 0;
 }
 
-/* A length that cannot be; libjpeg does not mind it where it passes over the segment. */
-static int fail_segment(mr__jpeg_walk *w, const mr__jpeg_segment *s, int result)
-{
-    bool is_passed_over = (s->marker >= MR__JPEG_APP0 && s->marker < MR__JPEG_JPG0) || s->marker == MR__JPEG_COM;
-    if (result != MR_ECORRUPT || !is_passed_over)
-        return result;
-    return mr__call_fail(w->call, MR_EUNSUPPORTED, "JPEG with a segment ff%02x of no length at byte %zu", s->marker,
-                         s->at);
-}
-
 int mr__jpeg_walk_next(mr__jpeg_walk *w, bool *more)
 {
     memset(w->stands_in, 0, sizeof w->stands_in);
@@ -424,8 +414,11 @@ int mr__jpeg_walk_next(mr__jpeg_walk *w, bool *more)
         mr__jpeg_segment s;
         size_t from = w->at;
         int result = mr__jpeg_next_segment(w->call, &w->at, &s);
+        if (result == 0 && s.has_no_length)
+            result = mr__call_fail(w->call, MR_EUNSUPPORTED, "JPEG with a segment ff%02x of no length at byte %zu",
+                                   s.marker, s.at);
         if (result != 0)
-            return fail_segment(w, &s, result);
+            return result;
         warn_of_gap(w, from, s.at);
         result = read_segment(w, &s);
         if (result != 0)
