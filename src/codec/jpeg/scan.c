@@ -72,12 +72,12 @@ static int read_huffman(mr__jpeg_walk *w, const mr__jpeg_segment *s)
                                  offset_of(w, p));
         mr__huffman *table = &w->huffman[table_class][number];
         w->stands_in[table_class][number] = stands_in;
+        w->impossible[table_class][number] = false;
         if (stands_in) {
             *table = (mr__huffman){.is_there = true};
             p++;
             continue;
         }
-        w->impossible[table_class][number] = false;
         size_t used = mr__huffman_parse(table, p + 1, (size_t)(end - p - 1));
         if (used == 0)
             used = pass_impossible(w, table_class, number, p + 1, (size_t)(end - p - 1));
