@@ -142,8 +142,8 @@ static int check(const settings *s, char **names, size_t count)
         complain(NULL, "index: --json and --out cannot both be standard output");
         return EXIT_USAGE;
     }
-    if (s->out != NULL && !s->force && file_is_same(names[0], s->out)) {
-        complain(s->out, "IN and OUT are the same file; --force replaces it");
+    if (s->out != NULL && file_is_same(names[0], s->out)) { // not with --force either: the JPEG would be lost
+        complain(s->out, "is the JPEG itself, which its index would replace");
         return EXIT_BAD_INPUT;
     }
     if (is_piped(s) && isatty(STDOUT_FILENO)) {

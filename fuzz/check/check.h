@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What must hold for any bytes, checked through the public headers alone (but for coefficients.c, and libjpeg-turbo in plain.c). The fuzz targets
- * call these checks, and so does tests/replay, which needs no fuzzer. A check that fails says so on stderr and aborts:
- * to a fuzzer that is a find.
+ * What must hold for any bytes, checked through the public headers alone (but for coefficients.c, and libjpeg-turbo in
+ * plain.c). The fuzz targets call these checks, and so does tests/replay, which needs no fuzzer. A check that fails
+ * says so on stderr and aborts: to a fuzzer that is a find.
  */
 #ifndef FUZZ_CHECK_H
 #define FUZZ_CHECK_H

@@ -84,7 +84,7 @@ typedef struct mr_limits {
     size_t struct_size;
     uint64_t pixels;        /* width x height [2^28] */
     uint64_t nbytes;        /* of the stored image [2^30] */
-    uint64_t scans;         /* of a progressive image [100] */
+    uint64_t scans;         /* of a progressive image [100]; doc/jpeg.md: they bound the work of all scans, too */
     uint64_t memory_nbytes; /* all that a handle may hold at once, pixels and working memory [2^31] */
 } mr_limits;
 

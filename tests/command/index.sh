@@ -91,7 +91,9 @@ has err '^millrace: a\.jpg: the index cannot be written to nowhere/x\.mri: No su
 cp a.jpg keep.jpg
 ln -s keep.jpg link.jpg
 run 1 index -o keep.jpg keep.jpg
-has err '^millrace: keep\.jpg: IN and OUT are the same file; --force replaces it$'
+has err '^millrace: keep\.jpg: is the JPEG itself, which its index would replace$'
+run 1 index --force -o keep.jpg keep.jpg
+run 1 index --force -o link.jpg keep.jpg
 run 1 index -o link.jpg keep.jpg
 cmp -s keep.jpg a.jpg || fail "index destroyed its input"
 run 1 index -o b.jpg a.jpg

@@ -133,7 +133,8 @@ static int read_frame(mr__call *call, const mr__jpeg_segment *s, mr__jpeg_header
     if (h->frame != 0)
         return mr__call_fail(call, MR_ECORRUPT, "damaged JPEG: a second frame header at byte %zu", s->at);
     if (s->nbytes < 6 || s->nbytes != 6 + (size_t)3 * s->bytes[5])
-        return mr__call_fail(call, MR_ECORRUPT, "damaged JPEG: the frame header at byte %zu has the wrong length",
+        return mr__call_fail(call, MR_ECORRUPT,
+                             "damaged JPEG: the frame header (ff%02x) at byte %zu has the wrong length", s->marker,
                              s->at);
     if (s->bytes[0] != 8)
         return mr__call_fail(call, MR_EUNSUPPORTED, "JPEG of %u bits at byte %zu: only 8 bits are supported",

@@ -27,7 +27,7 @@ static int read_quantisers(mr__jpeg_walk *w, const mr__jpeg_segment *s)
     while (p < end) {
         uint32_t number = *p & 15, wide = *p >> 4 != 0;
         if (number > 3)
-            return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: quantiser table %02x at byte %zu", *p,
+            return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: quantiser table %02x (of ffdb) at byte %zu", *p,
                                  offset_of(w, p));
         if ((size_t)(end - ++p) < 64 * (wide + 1))
             return fail_length(w, s, "quantisers");
@@ -65,7 +65,7 @@ static int read_huffman(mr__jpeg_walk *w, const mr__jpeg_segment *s)
         uint32_t number = *p & 15, table_class = *p >> 4 & 7;
         bool stands_in = *p >= MR__JPEG_STANDS_IN;
         if (number > 3 || table_class > 1 || (stands_in && !w->stand_ins))
-            return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: Huffman table %02x at byte %zu", *p,
+            return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: Huffman table %02x (of ffc4) at byte %zu", *p,
                                  offset_of(w, p));
         if (w->stands_in[table_class][number])
             return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: Huffman table %02x comes twice, at byte %zu", *p,
@@ -83,7 +83,8 @@ static int read_huffman(mr__jpeg_walk *w, const mr__jpeg_segment *s)
             used = pass_impossible(w, table_class, number, p + 1, (size_t)(end - p - 1));
         if (used == 0)
             return mr__call_fail(w->call, MR_ECORRUPT,
-                                 "damaged JPEG: the Huffman table at byte %zu has the wrong length", offset_of(w, p));
+                                 "damaged JPEG: the Huffman table (of ffc4) at byte %zu has the wrong length",
+                                 offset_of(w, p));
         p += 1 + used;
     }
     return 0;
@@ -108,7 +109,7 @@ static int read_restart(mr__jpeg_walk *w, const mr__jpeg_segment *s)
 {
     if (s->nbytes != 2)
         return mr__call_fail(w->call, MR_ECORRUPT,
-                             "damaged JPEG: the restart interval at byte %zu has the wrong length", s->at);
+                             "damaged JPEG: the restart interval (ffdd) at byte %zu has the wrong length", s->at);
     w->restart = mr__load_be16(s->bytes);
     return 0;
 }
@@ -306,8 +307,8 @@ static int read_scan_header(mr__jpeg_walk *w, const mr__jpeg_segment *segment)
     *s = (mr__jpeg_scan){.at = segment->at, .count = segment->nbytes != 0 ? segment->bytes[0] : 0};
     const uint8_t *p = segment->bytes + 1;
     if (s->count < 1 || s->count > w->frame->components || segment->nbytes != 1 + (size_t)2 * s->count + 3)
-        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: the scan header at byte %zu has the wrong length",
-                             s->at);
+        return mr__call_fail(w->call, MR_ECORRUPT,
+                             "damaged JPEG: the scan header (ffda) at byte %zu has the wrong length", s->at);
     for (uint32_t i = 0; i < s->count; i++, p += 2) {
         int result = find_component(w, p, i);
         if (result != 0)
