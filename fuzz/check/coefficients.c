@@ -10,12 +10,9 @@
 
 #include "codec/handle.h"
 #include "codec/jpeg/coefficients.h"
+#include "plain.h"
 
-#include <setjmp.h>
-#include <stdio.h>
 #include <string.h>
-
-#include <jpeglib.h>
 
 /* Handles and buffers of one run. */
 typedef struct subject {
@@ -92,21 +89,6 @@ static uint64_t hash_blocks(const mr__jpeg_coefficients *c)
     return hash;
 }
 
-typedef struct plain_error {
-    struct jpeg_error_mgr base;
-    jmp_buf jump;
-} plain_error;
-
-static void jump_out(j_common_ptr cinfo)
-{
-    longjmp(((plain_error *)cinfo->err)->jump, 1);
-}
-
-static void stay_silent(j_common_ptr cinfo)
-{
-    (void)cinfo;
-}
-
 static void compare_plane(j_decompress_ptr j, jvirt_barray_ptr array, const mr__jpeg_plane *p)
 {
     static const uint8_t natural[64] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,
@@ -127,9 +109,7 @@ static void compare_plainly(const uint8_t *bytes, size_t nbytes, const mr__jpeg_
     struct jpeg_decompress_struct j;
     plain_error error;
     char text[JMSG_LENGTH_MAX];
-    j.err = jpeg_std_error(&error.base);
-    error.base.error_exit = jump_out;
-    error.base.output_message = stay_silent;
+    j.err = plain_error_init(&error);
     jpeg_create_decompress(&j);
     if (setjmp(error.jump) != 0) {
         error.base.format_message((j_common_ptr)&j, text);

@@ -1,34 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* libjpeg-turbo as any program uses it: none of our source, memory, limits or error handling is between. */
+#include "plain.h"
 #include "check.h"
-
-#include <setjmp.h>
-#include <stdio.h>
-
-#include <jpeglib.h>
-
-typedef struct plain_error {
-    struct jpeg_error_mgr base;
-    jmp_buf jump;
-} plain_error;
-
-static void jump_out(j_common_ptr cinfo)
-{
-    longjmp(((plain_error *)cinfo->err)->jump, 1);
-}
-
-static void stay_silent(j_common_ptr cinfo)
-{
-    (void)cinfo;
-}
 
 int fuzz_plain_jpeg(const uint8_t *bytes, size_t nbytes, uint32_t reduce, const mr_image *to)
 {
     struct jpeg_decompress_struct c;
     plain_error error;
-    c.err = jpeg_std_error(&error.base);
-    error.base.error_exit = jump_out;
-    error.base.output_message = stay_silent;
+    c.err = plain_error_init(&error);
     if (setjmp(error.jump) != 0) {
         jpeg_destroy_decompress(&c);
         return -1;
