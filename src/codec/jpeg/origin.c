@@ -29,10 +29,10 @@ static bool same_shape(const mr__jpeg_coefficients *a, const mr__jpeg_coefficien
 static bool same_quantisers(const mr__jpeg_walk *w, const mr__jpeg_coefficients *c)
 {
     bool same = true;
-    for (uint32_t i = 0; same && i < c->components; i++) {
-        const uint16_t *a = w->frame->quant[w->frame->plane[i].table], *b = c->quant[c->plane[i].table];
-        same = w->known[i][0] < 0 || memcmp(a, b, sizeof c->quant[0]) == 0;
-    }
+    for (uint32_t i = 0; same && i < c->components; i++)
+        if (w->known[i][0] >= 0) // before that the table's number may be any
+            same =
+                memcmp(w->frame->quant[w->frame->plane[i].table], c->quant[c->plane[i].table], sizeof c->quant[0]) == 0;
     return same;
 }
 
