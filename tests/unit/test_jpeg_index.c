@@ -356,13 +356,13 @@ static picture_file filled_jpeg(uint32_t number, uint32_t count, size_t *fill)
     return file;
 }
 
-/* As a forger has it: entry `number` is at bit `at`, the others are where they were. */
-static kept_index aim(const picture_file *file, const kept_index *good, uint32_t number, uint64_t at)
+/* Row 0 and all that have an entry. */
+static mr__jpeg_index rows_of(const picture_file *file, const kept_index *good, mr__jpeg_row rows[8])
 {
     mr__jpeg_index index;
-    mr__jpeg_row rows[8] = {{.at = 0}};
-    kept_index k;
+    rows[0] = (mr__jpeg_row){.at = 0};
     assert_null(mr__jpeg_index_read(&index, good->bytes, good->nbytes));
+    assert_true(index.count < 8);
     // Where row 0 begins is behind the scan's header: 10 bytes with its marker.
     for (size_t i = 0; rows[0].at == 0; i++)
         if (file->bytes[i] == 0xff && file->bytes[i + 1] == 0xda)
@@ -371,6 +371,15 @@ static kept_index aim(const picture_file *file, const kept_index *good, uint32_t
         rows[i].at = rows[i - 1].at;
         mr__jpeg_index_next(&index, i, &rows[i]);
     }
+    return index;
+}
+
+/* As a forger has it: entry `number` is at bit `at`, the others are where they were. */
+static kept_index aim(const picture_file *file, const kept_index *good, uint32_t number, uint64_t at)
+{
+    mr__jpeg_row rows[8];
+    mr__jpeg_index index = rows_of(file, good, rows);
+    kept_index k;
     rows[number].at = at;
     k.nbytes = mr__jpeg_index_write(rows, index.count + 1, index.components, index.key, k.bytes);
     return k;
@@ -423,6 +432,30 @@ static void forged_off_the_marker(void **state)
         h.index_nbytes = k.nbytes;
         check_refused(&file, &h, MR_ECORRUPT, "behind a restart marker that is not there");
     }
+    free(file.bytes);
+}
+
+/* Positions that do not grow, or are not inside the file, are refused before anybody goes there. */
+static void forged_out_of_order(void **state)
+{
+    (void)state;
+    size_t fill;
+    picture_file file = filled_jpeg(2, 1, &fill);
+    kept_index good = index_of(&file);
+    mr__jpeg_row rows[8];
+    uint32_t last = rows_of(&file, &good, rows).count;
+    const struct {
+        uint32_t number;
+        uint64_t at;
+    } cases[] = {{last, file.nbytes * 8}, {last, file.nbytes * 8 + 7}, {last, (uint64_t)1 << 38}, {2, rows[1].at},
+                 {1, rows[0].at},         {last, rows[last - 1].at}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (uint32_t y = 0; y < 32; y += 8) {
+            kept_index k = aim(&file, &good, cases[i].number, cases[i].at);
+            mr_decode_hints h = hints_with(&k);
+            h.region = (mr_rect){0, y, 64, 8};
+            check_refused(&file, &h, MR_ECORRUPT, "has rows that this JPEG cannot have");
+        }
     free(file.bytes);
 }
 
@@ -674,6 +707,7 @@ int main(void)
         cmocka_unit_test(forged_entries),
         cmocka_unit_test(forged_at_fill_bytes),
         cmocka_unit_test(forged_off_the_marker),
+        cmocka_unit_test(forged_out_of_order),
         cmocka_unit_test(where_there_is_none),
         cmocka_unit_test(the_other_decoder),
         cmocka_unit_test(none_of_damage),
