@@ -89,7 +89,7 @@ static void gray_factors(void **state)
                 r.restart = n % 3 == 0 ? 3 : 0;
                 check(&r, (own_case){.reduce = 1u << n % 4,
                                      .channels = n / 4 == 0 ? 1 : 3,
-                                     .regions = 8,
+                                     .regions = test_long() ? 20 : 8,
                                      .libjpeg_regions = true});
             }
 }
@@ -102,7 +102,8 @@ static void check_size(const make_recipe *r, uint32_t number)
     check(r, (own_case){.reduce = 1, .channels = 3, .regions = 20});
     for (uint32_t n = 1; n < 8; n++)
         if (test_long() || n == number % 7 + 1)
-            check(r, (own_case){.reduce = 1u << n / 2, .channels = n % 2 == 0 ? 3 : 1, .regions = 7});
+            check(r,
+                  (own_case){.reduce = 1u << n / 2, .channels = n % 2 == 0 ? 3 : 1, .regions = test_long() ? 20 : 7});
 }
 
 /* All sizes from 1 x 1 to 70 x 70 in a long run; else the diagonal, the edges and some others. */
@@ -174,7 +175,9 @@ static void colors(void **state)
             r.seed = n;
             if (!make_fits(&r))
                 r.script = MAKE_SEPARATE;
-            check(&r, (own_case){.reduce = 1u << n / 3, .channels = 3, .regions = 10, .libjpeg_regions = true});
+            check(&r,
+                  (own_case){
+                      .reduce = 1u << n / 3, .channels = 3, .regions = test_long() ? 20 : 10, .libjpeg_regions = true});
         }
 }
 
