@@ -108,7 +108,7 @@ static void what_is_not_supported(void **state)
         {1, 0xf3, MR_ECORRUPT, "unknown marker"},
         {1, 0xd8, MR_ECORRUPT, "second start marker"},
         {1, 0xd9, MR_ECORRUPT, "without an image"},
-        {1, 0xda, MR_ECORRUPT, "a scan before the frame header"},
+        {1, 0xda, MR_ECORRUPT, "a scan (ffda) before the frame header"},
         {3, 18, MR_ECORRUPT, "wrong length"},
         {3, 1, MR_ECORRUPT, "has length 1 at byte "},
         {2, 255, MR_ETRUNCATED, "ends at byte "},

@@ -292,9 +292,9 @@ static void conditioning(void **state)
     } cases[] = {
         {NULL, 0, {0}},
         {NULL, 6, {0x0f, 0xf0, 0x00, 0x55, 0x1f, 0xff}},
-        {"table 00 with value 45 at byte 6", 2, {0x00, 0x45}},
-        {"table 0f with value 01 at byte 8", 4, {0x10, 0x05, 0x0f, 0x01}},
-        {"table 20 with value 10 at byte 6", 2, {0x20, 0x10}},
+        {"table 00 (of ffcc) with value 45 at byte 6", 2, {0x00, 0x45}},
+        {"table 0f (of ffcc) with value 01 at byte 8", 4, {0x10, 0x05, 0x0f, 0x01}},
+        {"table 20 (of ffcc) with value 10 at byte 6", 2, {0x20, 0x10}},
         {"at byte 2 have the wrong length", 3, {0x00, 0x10, 0x01}},
     };
     plain_recipe r = {.width = 20, .height = 20, .space = PLAIN_YCC};

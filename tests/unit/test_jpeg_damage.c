@@ -80,13 +80,15 @@ static bool can_be_compared(const picture_file *file)
 }
 
 /*
- * Holds a tolerant decode against plain libjpeg's, of the data before a segment that is cut. What is wrong in the
- * header is an error in any case.
+ * Holds a tolerant decode against plain libjpeg's; where that refuses, against its decode of the data before a segment
+ * that is cut. What is wrong in the header is an error in any case.
  */
 static void check_tolerant(const picture_file *file, bool header_is_good)
 {
     mr_image plain, ours;
-    int warnings = plain_decode(file->bytes, header_is_good ? usable_nbytes(file) : file->nbytes, 1, 3, &plain);
+    int warnings = plain_decode(file->bytes, file->nbytes, 1, 3, &plain);
+    if (warnings < 0 && header_is_good)
+        warnings = plain_decode(file->bytes, usable_nbytes(file), 1, 3, &plain);
     bool compares = can_be_compared(file);
     int result = decode(file, &tolerant, &ours);
     if (header_is_good)

@@ -6,6 +6,7 @@
 #include "test.h"
 
 #include "handles.h"
+#include "jpeg_make.h"
 #include "jpeg_plain.h"
 
 #include <stdlib.h>
@@ -85,6 +86,25 @@ static void raise_quantisers(picture_file *f) // so that products are beyond 16 
     memset(f->bytes + find(f, DQT, 0) + 5, 0xff, 128);
 }
 
+static void raise_ac_quantisers(picture_file *f) // the same, of all but DC
+{
+    widen_quantisers(f);
+    memset(f->bytes + find(f, DQT, 0) + 7, 0x7f, 126);
+}
+
+static void repeat_last_scan(picture_file *f) // which knows its coefficients to the last bit from the beginning
+{
+    size_t last = 0;
+    for (size_t i = 0; i + 1 < f->nbytes; i++)
+        last = f->bytes[i] == 0xff && f->bytes[i + 1] == SOS ? i : last;
+    size_t nbytes = f->nbytes - 2 - last;
+    uint8_t *copy = malloc(nbytes);
+    assert_non_null(copy);
+    memcpy(copy, f->bytes + last, nbytes);
+    put_in(f, f->nbytes - 2, copy, nbytes);
+    free(copy);
+}
+
 static void add_impossible_table(picture_file *f) // that no scan needs
 {
     static const uint8_t table[] = {0xff, DHT, 0, 22, 0x03, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3};
@@ -106,6 +126,16 @@ static void fill_data(picture_file *f) // ff ff 00 in the data
 {
     size_t at = find(f, 0, find(f, SOS, 0) + 14);
     put_in(f, at, "\xff", 1);
+}
+
+static void fill_marker(picture_file *f)
+{
+    put_in(f, find(f, SOS, find(f, SOS, 0) + 2), "\xff\xff", 2);
+}
+
+static void fill_behind(picture_file *f)
+{
+    put_in(f, f->nbytes - 2, "\xff\xff\0", 3);
 }
 
 static void lengthen_interval(picture_file *f)
@@ -178,7 +208,11 @@ static void lone_markers(picture_file *f) // TEM and a restart, before a segment
     put_in(f, find(f, SOS, 0), "\xff\x01\xff\xd5", 4);
 }
 
-enum { WHOLE, SEPARATE, INTERVALS, SCANS, BARE }; /* kinds of file; the last has no JFIF marker */
+/*
+ * Kinds of file. Smooth: its values all come out of lookups, with their codes; bands: progressive, no bit of a
+ * coefficient later than the others; bare: without a JFIF marker.
+ */
+enum { WHOLE, SMOOTH, SEPARATE, INTERVALS, SCANS, BANDS, BARE };
 
 static const struct {
     const char *name;
@@ -196,10 +230,17 @@ static const struct {
     {"quantisers of 65535", raise_quantisers, WHOLE, MR_EUNSUPPORTED, true, false},
     {"quantisers of 65535, several scans", raise_quantisers, SEPARATE, MR_EUNSUPPORTED, true, false},
     {"quantisers of 65535, progressive", raise_quantisers, SCANS, MR_EUNSUPPORTED, true, false},
+    {"quantisers of 32639 but for DC", raise_ac_quantisers, SMOOTH, MR_EUNSUPPORTED, true, false},
+    {"a progressive scan twice", repeat_last_scan, BANDS, MR_EUNSUPPORTED, true, false},
     {"a table that cannot be", add_impossible_table, WHOLE, 0, true, false},
     {"a needed table that cannot be", use_impossible_table, WHOLE, MR_ECORRUPT, false, false},
     {"an unused number of a table", name_unused_table, SCANS, 0, true, false},
-    {"fill bytes in data", fill_data, WHOLE, MR_EUNSUPPORTED, true, false},
+    {"fill bytes in data", fill_data, WHOLE, MR_ECORRUPT, false, false},
+    {"fill bytes in data, several scans", fill_data, SEPARATE, MR_ECORRUPT, false, false},
+    {"fill bytes in data, progressive", fill_data, SCANS, MR_ECORRUPT, false, false},
+    {"fill bytes in data, before a restart", fill_data, INTERVALS, MR_ECORRUPT, false, false},
+    {"fill bytes before a marker", fill_marker, SEPARATE, 0, true, false},
+    {"fill bytes and a zero behind the last pixel", fill_behind, WHOLE, 0, true, true},
     {"data too long before a restart", lengthen_interval, INTERVALS, 0, true, true},
     {"another restart marker", swap_restarts, INTERVALS, MR_ECORRUPT, false, false},
     {"no restart marker", drop_restart, INTERVALS, MR_ECORRUPT, false, false},
@@ -222,6 +263,11 @@ static picture_file make(int kind)
     r.progressive = kind == SCANS;
     r.restart = kind == INTERVALS ? 3 : 0;
     r.no_jfif = kind == BARE;
+    make_recipe m = {.width = 53, .height = 47, .space = PLAIN_YCC, .factors = {0x21}};
+    m.script = kind == BANDS ? MAKE_SPECTRAL : MAKE_ONE;
+    m.look = kind == SMOOTH ? MAKE_SMOOTH : MAKE_MIXED;
+    if (kind == BANDS || kind == SMOOTH)
+        return make_jpeg(&m);
     return plain_encode(&r);
 }
 
@@ -264,7 +310,8 @@ static void oddities(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         picture_file file = make(cases[i].kind);
         cases[i].change(&file);
-        for (uint32_t reduce = 1; reduce <= 8; reduce *= 2)
+        uint32_t most = cases[i].change == raise_ac_quantisers ? 4 : 8; // 1/8 of gray is DC alone
+        for (uint32_t reduce = 1; reduce <= most; reduce *= 2)
             for (uint32_t channels = 1; channels <= 3; channels += 2)
                 check_case(
                     i, &file,

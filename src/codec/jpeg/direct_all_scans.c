@@ -2,6 +2,8 @@
 /* A JPEG of several scans, progressive or not: all its coefficients, then their pixels. */
 #include "codec/jpeg/direct.h"
 
+#include "codec/jpeg/header.h"
+
 typedef struct transforming {
     mr__direct_job *job;
     uint16_t most[MR__JPEG_PLANE_MAX][64]; /* by place: what is 16 bits once it is multiplied by its quantiser */
@@ -53,6 +55,9 @@ static int transform_band(transforming *t, uint32_t band)
 int mr__direct_all_scans(mr__direct_job *j, mr__jpeg_walk *walk)
 {
     transforming t = {.job = j};
+    size_t fill = mr__jpeg_find_fill(j->call);
+    if (fill != j->call->nbytes)
+        return mr__jpeg_fail_fill(j->call, fill);
     int result = mr__jpeg_coefficients_read_on(walk, &j->direct->work);
     if (result == 0 && !j->frame.is_complete)
         result = mr__call_fail(j->call, MR_EUNSUPPORTED,

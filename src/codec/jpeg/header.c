@@ -105,8 +105,8 @@ static int read_component(mr__call *call, const mr__jpeg_segment *s, size_t i, m
     *c = (mr__jpeg_component){.id = p[0], .h = p[1] >> 4, .v = p[1] & 15};
     if (c->h < 1 || c->h > 4 || c->v < 1 || c->v > 4)
         return mr__call_fail(call, MR_ECORRUPT,
-                             "damaged JPEG: sampling factors %u x %u at byte %zu; they can be 1 to 4", c->h, c->v,
-                             (size_t)(p + 1 - call->bytes));
+                             "damaged JPEG: sampling factors %u x %u (of ff%02x) at byte %zu; they can be 1 to 4", c->h,
+                             c->v, s->marker, (size_t)(p + 1 - call->bytes));
     return 0;
 }
 
@@ -116,7 +116,7 @@ static int check_size(mr__call *call, const mr__jpeg_header *h, size_t at)
         return mr__call_fail(call, MR_EUNSUPPORTED,
                              "JPEG of height 0 (the height comes after the image) at byte %zu is not supported", at);
     if (h->width == 0)
-        return mr__call_fail(call, MR_ECORRUPT, "damaged JPEG: width 0 at byte %zu", at + 2);
+        return mr__call_fail(call, MR_ECORRUPT, "damaged JPEG: width 0 (of ff%02x) at byte %zu", h->frame, at + 2);
     if (h->width > JPEG_MAX_DIMENSION || h->height > JPEG_MAX_DIMENSION)
         return mr__call_fail(call, MR_EUNSUPPORTED,
                              "JPEG of %u x %u at byte %zu: more than %ld a side is not supported", h->width, h->height,
@@ -131,7 +131,8 @@ static int read_frame(mr__call *call, const mr__jpeg_segment *s, mr__jpeg_header
     if (result != 0)
         return result;
     if (h->frame != 0)
-        return mr__call_fail(call, MR_ECORRUPT, "damaged JPEG: a second frame header at byte %zu", s->at);
+        return mr__call_fail(call, MR_ECORRUPT, "damaged JPEG: a second frame header (ff%02x) at byte %zu", s->marker,
+                             s->at);
     if (s->nbytes < 6 || s->nbytes != 6 + (size_t)3 * s->bytes[5])
         return mr__call_fail(call, MR_ECORRUPT,
                              "damaged JPEG: the frame header (ff%02x) at byte %zu has the wrong length", s->marker,
@@ -178,12 +179,13 @@ static int read_segment(mr__call *call, const mr__jpeg_segment *s, mr__jpeg_head
 {
     switch (s->marker) {
     case MR__JPEG_SOI:
-        return mr__call_fail(call, MR_ECORRUPT, "damaged JPEG: a second start marker at byte %zu", s->at);
+        return mr__call_fail(call, MR_ECORRUPT, "damaged JPEG: a second start marker (ffd8) at byte %zu", s->at);
     case MR__JPEG_EOI:
-        return mr__call_fail(call, MR_ECORRUPT, "JPEG without an image: its end marker is at byte %zu", s->at);
+        return mr__call_fail(call, MR_ECORRUPT, "JPEG without an image: its end marker (ffd9) is at byte %zu", s->at);
     case MR__JPEG_SOS:
         if (h->frame == 0)
-            return mr__call_fail(call, MR_ECORRUPT, "damaged JPEG: a scan before the frame header, at byte %zu", s->at);
+            return mr__call_fail(call, MR_ECORRUPT, "damaged JPEG: a scan (ffda) before the frame header, at byte %zu",
+                                 s->at);
         h->scan_at = s->at;
         return 0;
     case MR__JPEG_DHT:
@@ -222,6 +224,47 @@ static bool has_scans(const mr__jpeg_header *h, const mr__jpeg_segment *first)
 {
     bool progressive = h->frame == MR__JPEG_SOF2 || h->frame == MR__JPEG_SOF10;
     return progressive || (first->nbytes != 0 && first->bytes[0] < h->component_count);
+}
+
+/* Over image data: to the marker behind it, to fill bytes in it (*is_fill), or to the end. */
+static size_t pass_data(const mr__call *call, size_t at, bool *is_fill)
+{
+    const uint8_t *bytes = call->bytes, *ff;
+    size_t end = call->nbytes;
+    while (at < end && (ff = memchr(bytes + at, 0xff, end - at)) != NULL) {
+        size_t begin = (size_t)(ff - bytes);
+        for (at = begin + 1; at < end && bytes[at] == 0xff; at++)
+            continue;
+        uint8_t marker = at < end ? bytes[at] : 0;
+        *is_fill = at < end && marker == 0 && at - begin > 1;
+        if (*is_fill || (marker != 0 && (marker < MR__JPEG_RST0 || marker > MR__JPEG_RST7)))
+            return begin;
+        at++;
+    }
+    return end;
+}
+
+size_t mr__jpeg_find_fill(mr__call *call)
+{
+    mr__jpeg_header header;
+    mr__jpeg_segment s = {.marker = 0};
+    int result = mr__jpeg_header_read(call, &header);
+    size_t at = header.scan_at;
+    bool is_fill = false, goes_on = true;
+    while (result == 0 && goes_on && !is_fill && s.marker != MR__JPEG_EOI) {
+        result = mr__jpeg_next_segment(call, &at, &s);
+        if (result == 0 && s.marker == MR__JPEG_SOS) {
+            goes_on = has_scans(&header, &s);
+            at = pass_data(call, at, &is_fill);
+        }
+    }
+    mr__detail_clear(call->detail);
+    return is_fill ? at : call->nbytes;
+}
+
+int mr__jpeg_fail_fill(mr__call *call, size_t at)
+{
+    return mr__call_fail(call, MR_ECORRUPT, "damaged JPEG: fill bytes (ffff00) in the image data at byte %zu", at);
 }
 
 size_t mr__jpeg_usable(mr__call *call)

@@ -74,6 +74,13 @@ int mr__jpeg_header_read(mr__call *call, mr__jpeg_header *header);
 mr_color mr__jpeg_header_color(const mr__jpeg_header *header);
 
 /*
+ * Where fill bytes stand in front of a stuffed one in the image data (ff ff 00), which no encoder writes: libjpeg's
+ * pixels would depend on how its data comes in. The length of the file: nowhere. The header must be good.
+ */
+size_t mr__jpeg_find_fill(mr__call *call);
+int mr__jpeg_fail_fill(mr__call *call, size_t at);
+
+/*
  * Where data of several scans can be said to end, when damage is accepted: before a segment behind the first scan that
  * its end cuts; else where it does. Such a segment is worth nothing, and libjpeg would stumble over it, while the scans
  * before it are whole.

@@ -17,7 +17,8 @@ static size_t offset_of(const mr__jpeg_walk *w, const uint8_t *p)
 
 static int fail_length(mr__jpeg_walk *w, const mr__jpeg_segment *s, const char *what)
 {
-    return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: the %s at byte %zu have the wrong length", what, s->at);
+    return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: the %s (ff%02x) at byte %zu have the wrong length", what,
+                         s->marker, s->at);
 }
 
 /* DQT: tables of 64 bytes or of 64 numbers of 16 bits, which is what any width but 0 means to libjpeg. */
@@ -68,7 +69,8 @@ static int read_huffman(mr__jpeg_walk *w, const mr__jpeg_segment *s)
             return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: Huffman table %02x (of ffc4) at byte %zu", *p,
                                  offset_of(w, p));
         if (w->stands_in[table_class][number])
-            return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: Huffman table %02x comes twice, at byte %zu", *p,
+            return mr__call_fail(w->call, MR_ECORRUPT,
+                                 "damaged JPEG: Huffman table %02x (of ffc4) comes twice, at byte %zu", *p,
                                  offset_of(w, p));
         mr__huffman *table = &w->huffman[table_class][number];
         w->stands_in[table_class][number] = stands_in;
@@ -99,8 +101,8 @@ static int check_conditioning(mr__jpeg_walk *w, const mr__jpeg_segment *s)
         bool is_dc = p[0] < DAC_TABLES;
         if (p[0] >= 2 * DAC_TABLES || (is_dc && (p[1] & 15) > p[1] >> 4))
             return mr__call_fail(w->call, MR_ECORRUPT,
-                                 "damaged JPEG: arithmetic coding table %02x with value %02x at byte %zu", p[0], p[1],
-                                 offset_of(w, p));
+                                 "damaged JPEG: arithmetic coding table %02x (of ffcc) with value %02x at byte %zu",
+                                 p[0], p[1], offset_of(w, p));
     }
     return 0;
 }
@@ -137,7 +139,8 @@ static int read_frame(mr__jpeg_walk *w, const mr__jpeg_segment *s)
 {
     mr__jpeg_coefficients *f = w->frame;
     if (f->components != 0)
-        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: a second frame header at byte %zu", s->at);
+        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: a second frame header (ff%02x) at byte %zu",
+                             s->marker, s->at);
     f->height = mr__load_be16(s->bytes + 1);
     f->width = mr__load_be16(s->bytes + 3);
     f->components = s->bytes[5];
@@ -169,8 +172,8 @@ static int find_component(mr__jpeg_walk *w, const uint8_t *p, uint32_t i)
     for (uint32_t k = 0; k < i; k++)
         is_again |= scan->component[k] == c;
     if (c == w->frame->components || is_again)
-        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: no component %u for the scan, at byte %zu", p[0],
-                             offset_of(w, p));
+        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: no component %u for the scan (ffda), at byte %zu",
+                             p[0], offset_of(w, p));
     if (i != 0 && c < scan->component[i - 1])
         return mr__call_fail(w->call, MR_EUNSUPPORTED,
                              "JPEG whose scan has components out of order, at byte %zu, is not supported",
@@ -185,23 +188,24 @@ static int find_component(mr__jpeg_walk *w, const uint8_t *p, uint32_t i)
 static int need_table(mr__jpeg_walk *w, uint32_t table_class, uint32_t number)
 {
     if (number > 3)
-        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: Huffman table %u%u for the scan at byte %zu",
+        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: Huffman table %u%u for the scan (ffda) at byte %zu",
                              table_class, number, w->scan.at);
     mr__huffman *table = &w->huffman[table_class][number];
     if (w->impossible[table_class][number])
         return mr__call_fail(w->call, MR_ECORRUPT,
-                             "damaged JPEG: Huffman table %u%u, for the scan at byte %zu, cannot be", table_class,
-                             number, w->scan.at);
+                             "damaged JPEG: Huffman table %u%u, for the scan (ffda) at byte %zu, cannot be",
+                             table_class, number, w->scan.at);
     if (!table->is_there && number < 2 && !w->frame->progressive)
         mr__huffman_standard(table, table_class, number);
     if (!table->is_there)
-        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: no Huffman table %u%u for the scan at byte %zu",
-                             table_class, number, w->scan.at);
+        return mr__call_fail(w->call, MR_ECORRUPT,
+                             "damaged JPEG: no Huffman table %u%u for the scan (ffda) at byte %zu", table_class, number,
+                             w->scan.at);
     for (uint32_t i = 0; table_class == 0 && i < table->count; i++)
         if (table->symbols[i] > 15)
             return mr__call_fail(w->call, MR_ECORRUPT,
-                                 "damaged JPEG: Huffman table 0%u, for the scan at byte %zu, is none for DC", number,
-                                 w->scan.at);
+                                 "damaged JPEG: Huffman table 0%u, for the scan (ffda) at byte %zu, is none for DC",
+                                 number, w->scan.at);
     return 0;
 }
 
@@ -229,8 +233,8 @@ static int need_quantisers(mr__jpeg_walk *w, uint32_t component)
 {
     uint32_t number = w->frame->plane[component].table;
     if (number > 3 || !w->has_quant[number])
-        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: no quantiser table %u for the scan at byte %zu",
-                             number, w->scan.at);
+        return mr__call_fail(w->call, MR_ECORRUPT,
+                             "damaged JPEG: no quantiser table %u for the scan (ffda) at byte %zu", number, w->scan.at);
     for (uint32_t i = 0; i < w->frame->components; i++)
         if (i != component && w->known[i][0] >= 0 && w->frame->plane[i].table == number &&
             memcmp(w->frame->quant[number], w->quant[number], sizeof w->quant[number]) != 0)
@@ -272,8 +276,8 @@ static int add_known(mr__jpeg_walk *w, const mr__jpeg_scan *s)
         }
     }
     if (!fits)
-        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: the scan at byte %zu does not fit those before it",
-                             s->at);
+        return mr__call_fail(w->call, MR_ECORRUPT,
+                             "damaged JPEG: the scan (ffda) at byte %zu does not fit those before it", s->at);
     if (is_again)
         return mr__call_fail(w->call, MR_EUNSUPPORTED,
                              "JPEG that has coefficients twice, with the scan at byte %zu, is not supported", s->at);
@@ -295,8 +299,9 @@ static int measure_scan(mr__jpeg_walk *w)
         w->interleaved[s->component[i]] |= s->count > 1;
     }
     if (blocks > MR__JPEG_MCU_MAX)
-        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: %u blocks an MCU at byte %zu; 10 are the most",
-                             blocks, s->at);
+        return mr__call_fail(w->call, MR_ECORRUPT,
+                             "damaged JPEG: %u blocks an MCU, of the scan (ffda) at byte %zu; 10 are the most", blocks,
+                             s->at);
     return 0;
 }
 
@@ -326,8 +331,8 @@ static int read_scan_header(mr__jpeg_walk *w, const mr__jpeg_segment *segment)
     s->high = p[2] >> 4;
     s->low = p[2] & 15;
     if (!fits_progressive(s))
-        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: scan parameters %u, %u, %u, %u at byte %zu", s->first,
-                             s->last, s->high, s->low, offset_of(w, p));
+        return mr__call_fail(w->call, MR_ECORRUPT, "damaged JPEG: scan parameters %u, %u, %u, %u (of ffda) at byte %zu",
+                             s->first, s->last, s->high, s->low, offset_of(w, p));
     return 0;
 }
 

@@ -52,12 +52,12 @@ static int fail_over(mr__jpeg_reader *r)
     size_t at = r->end, marker = mr__jpeg_reader_marker(r);
     if (marker == r->call->nbytes)
         return mr__call_fail(r->call, MR_ETRUNCATED,
-                             "truncated JPEG: expected more image data at byte %zu (scan at byte %zu)", at,
+                             "truncated JPEG: expected more image data at byte %zu (scan ffda at byte %zu)", at,
                              r->scan->at);
     if (r->call->bytes[marker] == 0)
-        return mr__call_fail(r->call, MR_EUNSUPPORTED, "JPEG with fill bytes in its image data, at byte %zu", at);
+        return mr__jpeg_fail_fill(r->call, at);
     return mr__call_fail(r->call, MR_ECORRUPT,
-                         "damaged JPEG: marker ff%02x at byte %zu, where image data should be (scan at byte %zu)",
+                         "damaged JPEG: marker ff%02x at byte %zu, where image data should be (scan ffda at byte %zu)",
                          r->call->bytes[marker], at, r->scan->at);
 }
 
@@ -81,8 +81,8 @@ int mr__jpeg_reader_fail(mr__jpeg_reader *r)
     case MR__JPEG_BAD_CODE:
         break;
     }
-    return mr__call_fail(r->call, MR_ECORRUPT, "damaged JPEG: a bad Huffman code at byte %zu (scan at byte %zu)", at,
-                         r->scan->at);
+    return mr__call_fail(r->call, MR_ECORRUPT, "damaged JPEG: a bad Huffman code at byte %zu (scan ffda at byte %zu)",
+                         at, r->scan->at);
 }
 
 int mr__jpeg_reader_end(mr__jpeg_reader *r, size_t *left)

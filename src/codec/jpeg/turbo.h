@@ -40,6 +40,7 @@ typedef struct mr__turbo {
     bool ended;          /* the data has ended, and libjpeg was given an end marker that is not in it */
     const uint8_t *window_end;
     const uint8_t *end; /* of what libjpeg is given of the data */
+    bool is_cut;        /* there: fill bytes in the image data, which are damage */
     mr__pool pool;
     struct jpeg_error_mgr error;
     struct jpeg_source_mgr source;
@@ -66,10 +67,13 @@ typedef struct mr__jpeg_state {
 int mr__turbo_run(mr__turbo *t, void (*body)(void *job), void *job);
 _Noreturn void mr__turbo_throw(mr__turbo *t, int result);
 
+/* The data has ended where `what` should be. */
+int mr__turbo_fail_ended(mr__turbo *t, const char *what);
+
 /* libjpeg's error handler, for t->error. */
 void mr__turbo_init_errors(mr__turbo *t);
 
-/* Reads call->bytes, in small windows: see turbo_source.c. */
+/* Reads call->bytes up to t->end, in small windows or all at once: see turbo_source.c. */
 void mr__turbo_init_source(mr__turbo *t);
 
 /* The byte that libjpeg is at, or a little behind it. */

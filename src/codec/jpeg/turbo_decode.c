@@ -33,8 +33,7 @@ static void check_ended(job *j)
     if (!t->ended || j->told)
         return;
     if (!t->accept_damaged)
-        mr__turbo_throw(t, mr__call_fail(t->call, MR_ETRUNCATED, "truncated JPEG: expected a marker at byte %zu",
-                                         mr__turbo_offset(t)));
+        mr__turbo_throw(t, mr__turbo_fail_ended(t, "a marker"));
     mr__call_warn(t->call, "truncated JPEG: what is there ends at byte %zu", mr__turbo_offset(t));
     j->told = true;
 }
@@ -210,7 +209,8 @@ static void decode(void *opaque)
         finish(j);
 }
 
-int mr__turbo_decode(mr__call *call, const mr__request *request, const mr_image *to)
+/* From so many bytes of the file. */
+static int decode_until(mr__call *call, const mr__request *request, const mr_image *to, size_t nbytes)
 {
     mr__jpeg_state *state = call->state;
     mr_color color = request->info->color;
@@ -219,8 +219,23 @@ int mr__turbo_decode(mr__call *call, const mr__request *request, const mr_image 
     state->turbo.accept_damaged = request->accept_damaged;
     state->turbo.done = false;
     state->turbo.work = (mr__scan_work){0};
-    state->turbo.end = call->bytes + (request->accept_damaged ? mr__jpeg_usable(call) : call->nbytes);
+    state->turbo.end = call->bytes + nbytes;
+    state->turbo.is_cut = !request->accept_damaged && nbytes < call->nbytes;
     int result = mr__turbo_run(&state->turbo, decode, &j);
     mr__turbo_reset(&state->turbo, (j_common_ptr)&state->decompress);
     return result;
+}
+
+int mr__turbo_decode(mr__call *call, const mr__request *request, const mr_image *to)
+{
+    if (!request->accept_damaged)
+        return decode_until(call, request, to, mr__jpeg_find_fill(call));
+    size_t usable = mr__jpeg_usable(call);
+    uint32_t warnings = call->warnings;
+    int result = decode_until(call, request, to, call->nbytes);
+    if (usable == call->nbytes || (result != MR_ECORRUPT && result != MR_ETRUNCATED))
+        return result;
+    mr__detail_clear(call->detail);
+    call->warnings = warnings;
+    return decode_until(call, request, to, usable);
 }

@@ -3,6 +3,7 @@
  * What libjpeg complains of, and what we make of it: one table. libjpeg calls most damage a warning and goes on; here
  * damage is an error unless the caller accepts it.
  */
+#include "codec/jpeg/header.h"
 #include "codec/jpeg/turbo.h"
 
 #include <jerror.h>
@@ -80,8 +81,22 @@ static const char *text_of(j_common_ptr cinfo, const rule *r, char buffer[JMSG_L
     return buffer;
 }
 
+int mr__turbo_fail_ended(mr__turbo *t, const char *what)
+{
+    size_t at = mr__turbo_offset(t);
+    if (t->is_cut)
+        return mr__jpeg_fail_fill(t->call, at);
+    return mr__call_fail(t->call, MR_ETRUNCATED, "truncated JPEG: expected %s at byte %zu", what, at);
+}
+
+/* The marker that libjpeg has come to and not gone over, or 0. */
+static int marker_at(j_common_ptr cinfo)
+{
+    return cinfo->is_decompressor ? ((j_decompress_ptr)cinfo)->unread_marker : 0;
+}
+
 /* The detail for a message that ends the decode. Encoding has no bytes to point at. */
-static int fail(mr__turbo *t, const rule *r, const char *text)
+static int fail(mr__turbo *t, const rule *r, const char *text, int marker)
 {
     if (r->result == MR_ENOMEM)
         return mr__call_fail(t->call, MR_ENOMEM, "out of memory in libjpeg");
@@ -95,7 +110,10 @@ static int fail(mr__turbo *t, const rule *r, const char *text)
         return mr__call_fail(t->call, MR_EUNSUPPORTED, "JPEG that libjpeg does not support: %s, near byte %zu", text,
                              at);
     if (t->ended)
-        return mr__call_fail(t->call, MR_ETRUNCATED, "truncated JPEG: expected more image data at byte %zu", at);
+        return mr__turbo_fail_ended(t, "more image data");
+    if (marker != 0)
+        return mr__call_fail(t->call, r->result, "damaged JPEG: %s (marker ff%02x), near byte %zu", text,
+                             (unsigned)marker, at);
     return mr__call_fail(t->call, r->result, "damaged JPEG: %s, near byte %zu", text, at);
 }
 
@@ -115,7 +133,7 @@ static void error_exit(j_common_ptr cinfo)
         warn(t, text);
         mr__turbo_throw(t, 0);
     }
-    mr__turbo_throw(t, fail(t, &r, text));
+    mr__turbo_throw(t, fail(t, &r, text, marker_at(cinfo)));
 }
 
 /* Level -1 is a warning; the others are traces. */
@@ -129,7 +147,7 @@ static void emit_message(j_common_ptr cinfo, int level)
     const char *text = text_of(cinfo, &r, buffer);
     cinfo->err->num_warnings++;
     if (r.result != HARMLESS && !t->accept_damaged && !t->done)
-        mr__turbo_throw(t, fail(t, &r, text));
+        mr__turbo_throw(t, fail(t, &r, text, marker_at(cinfo)));
     warn(t, text);
 }
 
