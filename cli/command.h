@@ -111,7 +111,7 @@ extern const option options_hints[];
         .help =                                                                                                        \
             "Who decodes JPEG, to the same pixels: own (Millrace, the faster), libjpeg (libjpeg-turbo, to check it "   \
             "by), or either: own, and libjpeg for the kinds that own does not read, and for what is left of damaged "  \
-            "ones: with own alone damage is an error, --accept-damaged or not",                                        \
+            "ones: with own alone damage is always an error",                                                          \
         .initial = "either", .words = "either own libjpeg"                                                             \
     }
 

@@ -68,7 +68,9 @@ const option options_hints[] = {
      .argument = "FILE",
      .help =
          "A JPEG's row index (millrace index): --region then begins in the middle of the JPEG. One of another file, "
-         "or of one that has changed since, is an error; an empty file is no index"},
+         "or of one that has changed since, is an error; an empty file is no index. It is to be trusted as the JPEG "
+         "is: who "
+         "forges one can change pixels"},
     {.name = "no-limits",
      .letter = 0,
      .kind = OPTION_FLAG,

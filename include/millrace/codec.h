@@ -104,7 +104,8 @@ typedef struct mr_decode_hints {
                           */
     /*
      * What mr_decoder_index gave for these very bytes: a region then begins in the middle of them. NULL: none. One that
-     * is damaged or of other bytes is an error; with accept_damaged it is not used, and that is a warning.
+     * is damaged or of other bytes is an error; with accept_damaged it is not used, and that is a warning. Hashes are
+     * no signatures: an index is to be trusted as its JPEG is, since who forges it can change pixels, though no more.
      */
     const void *index;
     size_t index_nbytes;
