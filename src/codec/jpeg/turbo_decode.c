@@ -226,16 +226,34 @@ static int decode_until(mr__call *call, const mr__request *request, const mr_ima
     return result;
 }
 
+static bool is_damage(int result)
+{
+    return result == MR_ECORRUPT || result == MR_ETRUNCATED;
+}
+
+/* What libjpeg-turbo makes of damage. It takes some of it without a word: then it is the strict decode's. */
+static int decode_damaged(mr__call *call, const mr__request *request, const mr_image *to, uint32_t warnings)
+{
+    mr__detail damage = *call->detail;
+    size_t usable = mr__jpeg_usable(call);
+    call->warnings = warnings;
+    mr__detail_clear(call->detail);
+    int result = decode_until(call, request, to, call->nbytes);
+    if (is_damage(result) && usable < call->nbytes) {
+        call->warnings = warnings;
+        mr__detail_clear(call->detail);
+        result = decode_until(call, request, to, usable);
+    }
+    if (result == 0 && call->warnings == warnings)
+        mr__call_warn(call, "%s", damage.text);
+    return result;
+}
+
 int mr__turbo_decode(mr__call *call, const mr__request *request, const mr_image *to)
 {
-    if (!request->accept_damaged)
-        return decode_until(call, request, to, mr__jpeg_find_fill(call));
-    size_t usable = mr__jpeg_usable(call);
+    mr__request strict = *request;
+    strict.accept_damaged = false;
     uint32_t warnings = call->warnings;
-    int result = decode_until(call, request, to, call->nbytes);
-    if (usable == call->nbytes || (result != MR_ECORRUPT && result != MR_ETRUNCATED))
-        return result;
-    mr__detail_clear(call->detail);
-    call->warnings = warnings;
-    return decode_until(call, request, to, usable);
+    int result = decode_until(call, &strict, to, mr__jpeg_find_fill(call));
+    return is_damage(result) && request->accept_damaged ? decode_damaged(call, request, to, warnings) : result;
 }
