@@ -10,6 +10,7 @@
 #define MILLRACE_H
 
 #include <millrace/codec.h>
+#include <millrace/dataset.h>
 #include <millrace/error.h>
 #include <millrace/hooks.h>
 #include <millrace/image.h>

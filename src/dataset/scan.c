@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dataset/scan.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int mr__scan_broken(mr__scan *scan, int code, const char *format, ...)
+{
+    char text[sizeof scan->detail->text];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (scan->broken == MR_BROKEN_SKIP)
+        return mr__index_add_problem(scan->to, MR__INDEX_NO_POSITION, code, "%s", text);
+    return mr__fail(scan->detail, code, "%s: %s", scan->path, text);
+}
+
+int mr__scan_io(mr__scan *scan, const mr__window *window)
+{
+    if (window->error == MR__WINDOW_NOMEM)
+        return mr__fail(scan->detail, MR_ENOMEM, "%s: out of memory while it was read", scan->path);
+    return mr__fail(scan->detail, MR_EIO, "%s: %s", scan->path, strerror(window->error));
+}

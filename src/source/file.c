@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What a window reads at once when less is asked for: headers of small members stand close together. */
+enum { WINDOW_NBYTES = 1 << 16 };
+
+static int look(mr__file *file)
+{
+    struct stat status;
+    if (fstat(file->fd, &status) != 0)
+        return errno;
+    if (S_ISDIR(status.st_mode))
+        return EISDIR;
+    off_t end = S_ISREG(status.st_mode) ? status.st_size : lseek(file->fd, 0, SEEK_END);
+    if (end < 0)
+        return errno;
+    file->nbytes = (uint64_t)end;
+    file->mtime_ns = (int64_t)status.st_mtim.tv_sec * 1000000000 + status.st_mtim.tv_nsec;
+    return 0;
+}
+
+int mr__file_open(mr__file *file, const char *path)
+{
+    *file = MR__FILE_NONE;
+    do
+        file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); /* a pipe is refused, not waited for */
+    while (file->fd < 0 && errno == EINTR);
+    if (file->fd < 0)
+        return errno;
+    int error = look(file);
+    if (error != 0)
+        mr__file_close(file);
+    return error;
+}
+
+void mr__file_close(mr__file *file)
+{
+    if (file->fd >= 0)
+        close(file->fd);
+    *file = MR__FILE_NONE;
+}
+
+int mr__file_read(const mr__file *file, uint64_t offset, void *bytes, size_t nbytes, size_t *got)
+{
+    size_t done = 0;
+    while (done < nbytes && offset + done <= INT64_MAX) {
+        ssize_t now = pread(file->fd, (uint8_t *)bytes + done, nbytes - done, (off_t)(offset + done));
+        if (now < 0 && errno == EINTR)
+            continue;
+        if (now < 0)
+            return errno;
+        if (now == 0)
+            break;
+        done += (size_t)now;
+    }
+    *got = done;
+    return 0;
+}
+
+static int fill(mr__window *window, uint64_t offset, size_t nbytes)
+{
+    size_t most = nbytes > WINDOW_NBYTES ? nbytes : WINDOW_NBYTES;
+    window->nbytes = 0;
+    if (mr__buffer_reserve(&window->buffer, window->hooks, most) != 0)
+        return MR__WINDOW_NOMEM;
+    window->at = offset;
+    return mr__file_read(window->file, offset, window->buffer.bytes, most, &window->nbytes);
+}
+
+const uint8_t *mr__window_get(mr__window *window, uint64_t offset, size_t nbytes, size_t *got)
+{
+    uint64_t left = offset < window->file->nbytes ? window->file->nbytes - offset : 0;
+    size_t wanted = nbytes < left ? nbytes : (size_t)left;
+    bool there = offset >= window->at && offset - window->at <= window->nbytes &&
+                 window->nbytes - (size_t)(offset - window->at) >= wanted && window->buffer.bytes != NULL;
+    if (!there && (window->error = fill(window, offset, wanted)) != 0)
+        return NULL;
+    size_t skip = (size_t)(offset - window->at), held = window->nbytes - skip;
+    *got = wanted < held ? wanted : held; /* a file that was cut meanwhile has less */
+    return window->buffer.bytes + skip;
+}
+
+void mr__window_fini(mr__window *window)
+{
+    mr__buffer_fini(&window->buffer, window->hooks);
+}
