@@ -14,6 +14,7 @@
 #include <millrace/error.h>
 #include <millrace/hooks.h>
 #include <millrace/image.h>
+#include <millrace/pack.h>
 #include <millrace/system.h>
 #include <millrace/version.h>
 
