@@ -355,6 +355,23 @@ static void save_pnms(void)
     save("pnm-binary.pgm", "P5 3 2 255\n\0\1\2\375\376\377", 17);
 }
 
+static void save_jsons(void)
+{
+    static const char *const texts[] = {
+        "{}",
+        "[]",
+        "[1,-2.5e+10,0.1,true,false,null,\"a\"]",
+        "{\"a\":{\"b\":[[],{}]},\"\\u00e9\\n\":\"\\ud83d\\ude00\\\"\"}",
+        "[\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\", 123456789012345678901234567890, 1e400, 4.9e-324]",
+        "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "json-%zu.json", i);
+        save(name, texts[i], strlen(texts[i]));
+    }
+}
+
 /* Choices for picture.c, all forms and shapes, and some pixels. */
 static void save_roundtrips(void)
 {
@@ -385,6 +402,7 @@ int main(int argc, char **argv)
     save_own();
     save_l3s();
     save_roundtrips();
+    save_jsons();
     printf("%d seeds in %s\n", written, folder);
     return 0;
 }

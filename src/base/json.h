@@ -52,7 +52,10 @@ typedef struct mr__json {
 mr__json mr__json_init(const char *text, size_t nbytes);
 mr__json_token mr__json_next(mr__json *json);
 
-/* Passes over the value that begins with this token: nothing for a text or number, all of it for { and [. */
+/*
+ * Passes over the value that begins with this token: nothing for a text or number, all of it for { and [, the value of
+ * a name. False: it is no JSON, or no value begins here.
+ */
 bool mr__json_skip(mr__json *json, mr__json_token token);
 
 bool mr__json_is(mr__json_token token, const char *name); /* a name or text, equal to `name` once unescaped */
@@ -61,10 +64,12 @@ bool mr__json_is(mr__json_token token, const char *name); /* a name or text, equ
 bool mr__json_i64(mr__json_token token, int64_t *value);
 bool mr__json_u64(mr__json_token token, uint64_t *value);
 
-/* Any number, rounded as strtod in the C locale does it. */
+/* Any number, rounded as strtod in the C locale does it, whatever the locale: one that is too large is infinite. */
 bool mr__json_f64(mr__json_token token, double *value);
 
-/* Unescapes into `out` (token.nbytes are always enough), as UTF-8; *nbytes is what it took. False for a lone surrogate.
+/*
+ * Unescapes into `out` (token.nbytes are always enough), as UTF-8; *nbytes is what it took. False for half a surrogate
+ * pair. There may be a zero in it.
  */
 bool mr__json_unescape(mr__json_token token, char *out, size_t *nbytes);
 
