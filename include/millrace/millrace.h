@@ -13,6 +13,7 @@
 #include <millrace/error.h>
 #include <millrace/hooks.h>
 #include <millrace/image.h>
+#include <millrace/resize.h>
 #include <millrace/system.h>
 #include <millrace/version.h>
 
