@@ -50,6 +50,7 @@ extern const kernel_table kernels_jpeg_pixels;
 extern const kernel_table kernels_l3_pixel;
 extern const kernel_table kernels_l3_unit;
 extern const kernel_table kernels_l3_encode;
+extern const kernel_table kernels_resample;
 
 /* One kernel beside the portable one. False, with a word on stderr, when they differ. */
 bool kernel_check(const kernel *portable, const kernel *variant, const char *isa, uint64_t seed);

@@ -68,21 +68,6 @@ int mr__call_check_pixels(mr__call *call, uint32_t width, uint32_t height)
     return 0;
 }
 
-int mr__limits_init(mr_limits *limits, const mr_limits *given)
-{
-    if (!mr__struct_copy(limits, sizeof *limits, given))
-        return MR_EARGUMENT;
-    if (limits->pixels == 0)
-        limits->pixels = UINT64_C(1) << 28;
-    if (limits->nbytes == 0)
-        limits->nbytes = UINT64_C(1) << 30;
-    if (limits->scans == 0)
-        limits->scans = 100;
-    if (limits->memory_nbytes == 0)
-        limits->memory_nbytes = UINT64_C(1) << 31;
-    return 0;
-}
-
 static size_t index_of(const mr__codec *codec)
 {
     size_t i = 0;

@@ -13,6 +13,7 @@
 #define MR_CODEC_CODEC_H
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/meter.h"
 #include "cpu/cpu.h"
@@ -144,9 +145,6 @@ typedef struct mr__states {
 
 int mr__states_get(mr__states *states, const mr__codec *codec, mr__call *call);
 void mr__states_fini(mr__states *states, const mr_hooks *hooks);
-
-/* Replaces zeros by the defaults. */
-int mr__limits_init(mr_limits *limits, const mr_limits *given);
 
 /* Width x height against limits->pixels, and each against what an mr_image can be. */
 int mr__call_check_pixels(mr__call *call, uint32_t width, uint32_t height);

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The resizer.
+ *
+ * 1. An axis (weights, and what kernels made of them) is a pure function of its key; it stays in its place until that
+ * is the one that was not used for longest, and a place keeps its memory for the next axis.
+ * 2. What is allocated goes through the meter, so that limits.memory_nbytes holds; if what earlier calls left stands in
+ *    the way, it is given back and the call tried again.
+ */
+#include "step/resize.h"
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/meter.h"
+#include "base/size.h"
+#include "step/resample.h"
+
+#include <string.h>
+
+/* Places for axes. Random crops have hundreds of sizes; more places than this cost more to look through. */
+enum { PLACES = 64 };
+
+typedef struct axis_key {
+    uint32_t in, out, filter, depth;
+    uint32_t channels; /* 0: of the vertical pass */
+} axis_key;
+
+typedef struct axis_place {
+    axis_key key;
+    uint64_t used; /* number of the call; 0: never */
+    mr__resample_axis axis;
+    mr__buffer weights, table;
+} axis_place;
+
+struct mr_resizer {
+    mr__meter meter;
+    mr_hooks hooks; /* through the meter: for everything but the handle itself */
+    mr_limits limits;
+    mr__detail detail;
+    mr__resample kernels;
+    uint64_t calls;
+    axis_place places[PLACES];
+    mr__buffer work, premultiplied;
+};
+
+static const char *const filter_names[] = {"bilinear", "nearest", "box", "hamming", "bicubic", "lanczos"};
+
+enum { FILTERS = sizeof filter_names / sizeof *filter_names };
+
+const char *mr_filter_name(mr_filter filter)
+{
+    return (unsigned)filter < FILTERS ? filter_names[filter] : "none";
+}
+
+int mr_filter_from_name(const char *name, mr_filter *filter)
+{
+    for (size_t i = 0; name != NULL && filter != NULL && i < FILTERS; i++)
+        if (strcmp(filter_names[i], name) == 0) {
+            *filter = (mr_filter)i;
+            return 0;
+        }
+    return MR_EARGUMENT;
+}
+
+int mr_resizer_new(const mr_resizer_options *options, mr_resizer **out)
+{
+    mr_resizer_options given;
+    mr_hooks hooks;
+    mr_limits limits;
+    if (out == NULL || !mr__struct_copy(&given, sizeof given, options) || mr__hooks_init(&hooks, given.hooks) != 0 ||
+        mr__limits_init(&limits, given.limits) != 0)
+        return MR_EARGUMENT;
+    mr_resizer *resizer = mr__alloc_zero(&hooks, sizeof *resizer);
+    if (resizer == NULL)
+        return MR_ENOMEM;
+    mr__meter_init(&resizer->meter, &hooks, limits.memory_nbytes);
+    resizer->hooks = mr__meter_hooks(&resizer->meter);
+    resizer->limits = limits;
+    mr__resample_init(&resizer->kernels, mr__cpu_detect());
+    *out = resizer;
+    return 0;
+}
+
+void mr_resizer_trim(mr_resizer *resizer)
+{
+    if (resizer == NULL)
+        return;
+    for (size_t i = 0; i < PLACES; i++) {
+        mr__buffer_fini(&resizer->places[i].weights, &resizer->hooks);
+        mr__buffer_fini(&resizer->places[i].table, &resizer->hooks);
+        resizer->places[i].used = 0;
+    }
+    mr__buffer_fini(&resizer->work, &resizer->hooks);
+    mr__buffer_fini(&resizer->premultiplied, &resizer->hooks);
+}
+
+void mr_resizer_free(mr_resizer *resizer)
+{
+    if (resizer == NULL)
+        return;
+    mr_resizer_trim(resizer);
+    mr_hooks hooks = resizer->meter.under;
+    mr__free(&hooks, resizer);
+}
+
+const char *mr_resizer_detail(const mr_resizer *resizer)
+{
+    return resizer != NULL ? resizer->detail.text : "";
+}
+
+static int fail_memory(mr_resizer *resizer)
+{
+    if (mr__meter_refused(&resizer->meter))
+        return mr__fail(&resizer->detail, MR_ELIMIT,
+                        "this resize needs more than %llu bytes of memory, the limit (limits.memory_nbytes)",
+                        (unsigned long long)resizer->limits.memory_nbytes);
+    return mr__fail(&resizer->detail, MR_ENOMEM, "out of memory: there was too little for this resize");
+}
+
+static int reserve(mr_resizer *resizer, mr__buffer *buffer, size_t nbytes)
+{
+    return mr__buffer_reserve(buffer, &resizer->hooks, nbytes) == 0 ? 0 : fail_memory(resizer);
+}
+
+static bool same_key(const axis_key *a, const axis_key *b)
+{
+    return a->in == b->in && a->out == b->out && a->filter == b->filter && a->depth == b->depth &&
+           a->channels == b->channels;
+}
+
+/* The place that has the axis, or the one it should go to. */
+static axis_place *find_place(mr_resizer *resizer, const axis_key *key)
+{
+    axis_place *oldest = &resizer->places[0];
+    for (size_t i = 0; i < PLACES; i++) {
+        axis_place *p = &resizer->places[i];
+        if (p->used != 0 && same_key(&p->key, key))
+            return p;
+        if (p->used < oldest->used)
+            oldest = p;
+    }
+    return oldest;
+}
+
+static int make_axis(mr_resizer *resizer, axis_place *p, const axis_key *key)
+{
+    size_t nbytes;
+    p->used = 0;
+    if (!mr__resample_axis_nbytes(key->in, key->out, (mr_filter)key->filter, key->depth, &nbytes))
+        return mr__fail(&resizer->detail, MR_ELIMIT, "a side of %u pixels to %u: too many weights", key->in, key->out);
+    int result = reserve(resizer, &p->weights, nbytes);
+    if (result != 0)
+        return result;
+    mr__resample_axis_init(&p->axis, key->in, key->out, (mr_filter)key->filter, key->depth, p->weights.bytes);
+    if (resizer->kernels.table_nbytes == NULL || key->depth == 16)
+        return 0;
+    result = reserve(resizer, &p->table, resizer->kernels.table_nbytes(&p->axis, key->channels));
+    if (result == 0)
+        resizer->kernels.table_init(&p->axis, key->channels, p->table.bytes);
+    return result;
+}
+
+static int get_axis(mr_resizer *resizer, axis_key key, const mr__resample_axis **out)
+{
+    if (key.in == key.out) {
+        *out = NULL;
+        return 0;
+    }
+    axis_place *p = find_place(resizer, &key);
+    int result = p->used != 0 && same_key(&p->key, &key) ? 0 : make_axis(resizer, p, &key);
+    if (result != 0)
+        return result;
+    p->key = key;
+    p->used = resizer->calls;
+    *out = &p->axis;
+    return 0;
+}
+
+/* Pillow 13's rule, found by experiment: it looks at how many pixels either pass saves. */
+static bool goes_down_first(const mr_image *from, const mr_image *to, mr_resize_order order)
+{
+    int64_t fewer_rows = (int64_t)from->height - to->height, fewer_columns = (int64_t)from->width - to->width;
+    return order == MR_RESIZE_PILLOW_13 && fewer_rows > 0 && fewer_rows > 2 * fewer_columns;
+}
+
+static uint8_t *row_at(const mr_image *image, size_t y)
+{
+    return (uint8_t *)image->pixels + (ptrdiff_t)y * image->stride;
+}
+
+/* The color of what is transparent must not count: `from` becomes a copy with color times alpha. */
+static int premultiply(mr_resizer *resizer, mr_image *from)
+{
+    size_t nbytes;
+    mr_image copy = *from;
+    copy.stride = (ptrdiff_t)mr_image_row_nbytes(from);
+    if (!mr__size_mul((size_t)copy.stride, copy.height, &nbytes))
+        return fail_memory(resizer);
+    int result = reserve(resizer, &resizer->premultiplied, nbytes);
+    if (result != 0)
+        return result;
+    copy.pixels = resizer->premultiplied.bytes;
+    for (uint32_t y = 0; y < copy.height; y++)
+        resizer->kernels.premultiply(row_at(from, y), copy.channels, row_at(&copy, y), copy.width);
+    *from = copy;
+    return 0;
+}
+
+static int resample(mr_resizer *resizer, const mr_image *from, const mr_resize_options *o, const mr_image *to)
+{
+    mr__resampling r = {.kernels = &resizer->kernels, .from = *from, .to = *to};
+    axis_key x = {from->width, to->width, o->filter, from->depth, from->channels};
+    axis_key y = {from->height, to->height, o->filter, from->depth, 0};
+    bool alpha = from->depth == 8 && from->channels % 2 == 0;
+    size_t nbytes;
+    int result = get_axis(resizer, x, &r.x);
+    if (result == 0)
+        result = get_axis(resizer, y, &r.y);
+    if (result == 0 && alpha)
+        result = premultiply(resizer, &r.from);
+    if (result != 0)
+        return result;
+    r.down_first = goes_down_first(from, to, o->order);
+    if (!mr__resampling_nbytes(&r, &nbytes))
+        return mr__fail(&resizer->detail, MR_ELIMIT, "from %u x %u to %u x %u: more memory than can be addressed",
+                        from->width, from->height, to->width, to->height);
+    result = reserve(resizer, &resizer->work, nbytes);
+    if (result != 0)
+        return result;
+    mr__resampling_run(&r, resizer->work.bytes);
+    for (uint32_t i = 0; alpha && i < to->height; i++)
+        resizer->kernels.unpremultiply(row_at(to, i), to->channels, row_at(to, i), to->width);
+    return 0;
+}
+
+static int take_nearest(mr_resizer *resizer, const mr_image *from, const mr_image *to)
+{
+    int result = reserve(resizer, &resizer->work, sizeof(uint32_t) * (size_t)to->width);
+    if (result == 0)
+        mr__resize_nearest(from, to, (void *)resizer->work.bytes);
+    return result;
+}
+
+static int check(mr_resizer *resizer, const mr_image *from, const mr_resize_options *o, const mr_image *to)
+{
+    mr__detail *detail = &resizer->detail;
+    if (!mr_image_is_valid(from) || !mr_image_is_valid(to))
+        return mr__fail(detail, MR_EARGUMENT, "%s is not a valid image",
+                        mr_image_is_valid(from) ? "what to resize to" : "what to resize");
+    if (from->channels != to->channels || from->depth != to->depth)
+        return mr__fail(detail, MR_EARGUMENT, "a resize from %u channels of %u bits to %u of %u: they have to be equal",
+                        from->channels, from->depth, to->channels, to->depth);
+    if ((unsigned)o->filter >= FILTERS)
+        return mr__fail(detail, MR_EARGUMENT, "no filter has the number %u", (unsigned)o->filter);
+    if ((unsigned)o->order > MR_RESIZE_PILLOW_12)
+        return mr__fail(detail, MR_EARGUMENT, "no order of passes has the number %u", (unsigned)o->order);
+    if ((uint64_t)to->width * to->height > resizer->limits.pixels)
+        return mr__fail(detail, MR_ELIMIT, "a resize to %u x %u: more than %llu pixels, the limit (limits.pixels)",
+                        to->width, to->height, (unsigned long long)resizer->limits.pixels);
+    return 0;
+}
+
+static int resize(mr_resizer *resizer, const mr_image *from, const mr_resize_options *o, const mr_image *to)
+{
+    if (from->width == to->width && from->height == to->height)
+        return mr_image_copy(from, to);
+    if (o->filter == MR_FILTER_NEAREST)
+        return take_nearest(resizer, from, to);
+    return resample(resizer, from, o, to);
+}
+
+int mr_resizer_resize(mr_resizer *resizer, const mr_image *from, const mr_resize_options *options, const mr_image *to)
+{
+    mr_resize_options o;
+    if (resizer == NULL)
+        return MR_EARGUMENT;
+    mr__detail_clear(&resizer->detail);
+    if (!mr__struct_copy(&o, sizeof o, options))
+        return mr__fail(&resizer->detail, MR_EARGUMENT, "the options of a resize have a struct_size that cannot be");
+    int result = check(resizer, from, &o, to);
+    if (result != 0)
+        return result;
+    resizer->calls++;
+    bool kept = mr__meter_begin(&resizer->meter) != 0;
+    result = resize(resizer, from, &o, to);
+    if (result == 0 || !kept || !mr__meter_refused(&resizer->meter))
+        return result;
+    mr_resizer_trim(resizer);
+    mr__meter_begin(&resizer->meter);
+    mr__detail_clear(&resizer->detail);
+    return resize(resizer, from, &o, to);
+}
