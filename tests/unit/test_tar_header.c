@@ -31,12 +31,12 @@ static void types_are_told_apart(void **state)
         mr__tar_kind kind;
         bool has_payload;
     } cases[] = {
-        {'0', MR__TAR_FILE, true},       {'\0', MR__TAR_FILE, true},      {'7', MR__TAR_FILE, true},
-        {'1', MR__TAR_OTHER, false},     {'2', MR__TAR_OTHER, false},     {'3', MR__TAR_OTHER, false},
-        {'4', MR__TAR_OTHER, false},     {'5', MR__TAR_OTHER, false},     {'6', MR__TAR_OTHER, false},
-        {'S', MR__TAR_SPARSE, true},     {'M', MR__TAR_CONTINUED, true},  {'x', MR__TAR_PAX, true},
-        {'X', MR__TAR_PAX, true},        {'g', MR__TAR_PAX_GLOBAL, true}, {'L', MR__TAR_LONG_NAME, true},
-        {'K', MR__TAR_LONG_LINK, true},  {'V', MR__TAR_OTHER, true},      {'D', MR__TAR_OTHER, true},
+        {'0', MR__TAR_FILE, true},      {'\0', MR__TAR_FILE, true},      {'7', MR__TAR_FILE, true},
+        {'1', MR__TAR_OTHER, false},    {'2', MR__TAR_OTHER, false},     {'3', MR__TAR_OTHER, false},
+        {'4', MR__TAR_OTHER, false},    {'5', MR__TAR_OTHER, false},     {'6', MR__TAR_OTHER, false},
+        {'S', MR__TAR_SPARSE, true},    {'M', MR__TAR_CONTINUED, true},  {'x', MR__TAR_PAX, true},
+        {'X', MR__TAR_PAX, true},       {'g', MR__TAR_PAX_GLOBAL, true}, {'L', MR__TAR_LONG_NAME, true},
+        {'K', MR__TAR_LONG_LINK, true}, {'V', MR__TAR_OTHER, true},      {'D', MR__TAR_OTHER, true},
         {'\xff', MR__TAR_OTHER, true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -297,8 +297,8 @@ static void every_name_fits_or_lacks(void **state)
             name[nbytes] = '\0';
             if (slash != 0)
                 name[slash] = '/';
-            bool fits = nbytes <= 100 || (slash != 0 && slash <= 155 && nbytes - slash - 1 <= 100 &&
-                                          nbytes - slash - 1 != 0);
+            bool fits =
+                nbytes <= 100 || (slash != 0 && slash <= 155 && nbytes - slash - 1 <= 100 && nbytes - slash - 1 != 0);
             unsigned lacks = mr__tar_format(block, name, nbytes, 5, '0');
             mr__tar_parse(block, &header);
             assert_int_equal(header.kind, MR__TAR_FILE);
@@ -323,18 +323,12 @@ static void names_beyond_ascii_lack(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(types_are_told_apart),
-        cmocka_unit_test(a_slash_at_the_end_is_an_old_folder),
-        cmocka_unit_test(zeros_are_the_end),
-        cmocka_unit_test(sizes_are_octal_or_of_base_256),
-        cmocka_unit_test(both_sums_are_accepted),
-        cmocka_unit_test(every_flipped_bit_is_seen),
-        cmocka_unit_test(prefixes_are_those_of_ustar),
-        cmocka_unit_test(pax_records_are_read),
-        cmocka_unit_test(bad_pax_records_are_named),
-        cmocka_unit_test(the_length_of_a_record_counts_itself),
-        cmocka_unit_test(what_is_formatted_is_parsed),
-        cmocka_unit_test(every_name_fits_or_lacks),
+        cmocka_unit_test(types_are_told_apart),        cmocka_unit_test(a_slash_at_the_end_is_an_old_folder),
+        cmocka_unit_test(zeros_are_the_end),           cmocka_unit_test(sizes_are_octal_or_of_base_256),
+        cmocka_unit_test(both_sums_are_accepted),      cmocka_unit_test(every_flipped_bit_is_seen),
+        cmocka_unit_test(prefixes_are_those_of_ustar), cmocka_unit_test(pax_records_are_read),
+        cmocka_unit_test(bad_pax_records_are_named),   cmocka_unit_test(the_length_of_a_record_counts_itself),
+        cmocka_unit_test(what_is_formatted_is_parsed), cmocka_unit_test(every_name_fits_or_lacks),
         cmocka_unit_test(names_beyond_ascii_lack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
