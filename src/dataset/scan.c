@@ -12,9 +12,10 @@ int mr__scan_broken(mr__scan *scan, int code, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (scan->broken == MR_BROKEN_SKIP)
-        return mr__index_add_problem(scan->to, MR__INDEX_NO_POSITION, code, "%s", text);
-    return mr__fail(scan->detail, code, "%s: %s", scan->path, text);
+    if (scan->broken != MR_BROKEN_SKIP)
+        return mr__fail(scan->detail, code, "%s: %s", scan->path, text);
+    int result = mr__index_add_problem(scan->to, MR__INDEX_NO_POSITION, code, "%s", text);
+    return result == 0 ? 0 : mr__fail(scan->detail, result, "%s: no room to note: %s", scan->path, text);
 }
 
 int mr__scan_io(mr__scan *scan, const mr__window *window)
