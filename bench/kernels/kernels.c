@@ -11,7 +11,7 @@
 /* Every table. Adding one is its file and its line here. */
 static const kernel_table *const tables[] = {&kernels_png_unfilter, &kernels_jpeg_pixels, &kernels_jpeg_scans,
                                              &kernels_jpeg_bands,   &kernels_l3_pixel,    &kernels_l3_unit,
-                                             &kernels_l3_encode,    &kernels_resample};
+                                             &kernels_l3_encode,    &kernels_resample,    &kernels_crc32c};
 
 /* As in MILLRACE_CPU, upward. */
 static const char *const levels[] = {"sse41", "avx2-slowpdep", "avx2", "avx512", "neon"};

@@ -43,6 +43,7 @@ typedef struct kernel_table {
     size_t (*list)(mr__cpu_flags cpu, kernel list[KERNEL_LIST_MAX]);
 } kernel_table;
 
+extern const kernel_table kernels_crc32c;
 extern const kernel_table kernels_jpeg_bands;
 extern const kernel_table kernels_jpeg_scans;
 extern const kernel_table kernels_png_unfilter;

@@ -13,16 +13,17 @@ static const struct level {
 } levels[] = {
     {"portable", 0},
     {"sse41", MR__CPU_SSE41},
-    {"avx2", MR__CPU_SSE41 | MR__CPU_AVX2 | MR__CPU_BMI2 | MR__CPU_FAST_PDEP},
-    {"avx2-slowpdep", MR__CPU_SSE41 | MR__CPU_AVX2 | MR__CPU_BMI2},
-    {"avx512", MR__CPU_SSE41 | MR__CPU_AVX2 | MR__CPU_BMI2 | MR__CPU_FAST_PDEP | MR__CPU_AVX512 | MR__CPU_GFNI},
-    {"neon", MR__CPU_NEON},
+    {"avx2", MR__CPU_SSE41 | MR__CPU_CRC32C | MR__CPU_AVX2 | MR__CPU_BMI2 | MR__CPU_FAST_PDEP},
+    {"avx2-slowpdep", MR__CPU_SSE41 | MR__CPU_CRC32C | MR__CPU_AVX2 | MR__CPU_BMI2},
+    {"avx512",
+     MR__CPU_SSE41 | MR__CPU_CRC32C | MR__CPU_AVX2 | MR__CPU_BMI2 | MR__CPU_FAST_PDEP | MR__CPU_AVX512 | MR__CPU_GFNI},
+    {"neon", MR__CPU_NEON | MR__CPU_CRC32C},
     {"all", UINT32_MAX},
 };
 
 static const struct level names[] = {
     {"sse41", MR__CPU_SSE41},   {"avx2", MR__CPU_AVX2}, {"bmi2", MR__CPU_BMI2}, {"fast-pdep", MR__CPU_FAST_PDEP},
-    {"avx512", MR__CPU_AVX512}, {"gfni", MR__CPU_GFNI}, {"neon", MR__CPU_NEON},
+    {"avx512", MR__CPU_AVX512}, {"gfni", MR__CPU_GFNI}, {"neon", MR__CPU_NEON}, {"crc32c", MR__CPU_CRC32C},
 };
 
 bool mr__cpu_mask_from_text(const char *text, mr__cpu_flags *mask)
@@ -54,6 +55,8 @@ static mr__cpu_flags probe(void)
     __builtin_cpu_init();
     if (__builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("ssse3"))
         flags |= MR__CPU_SSE41;
+    if (__builtin_cpu_supports("sse4.2"))
+        flags |= MR__CPU_CRC32C;
     if (__builtin_cpu_supports("avx2"))
         flags |= MR__CPU_AVX2;
     if (__builtin_cpu_supports("bmi2"))
@@ -69,10 +72,15 @@ static mr__cpu_flags probe(void)
 }
 
 #elif defined(__aarch64__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
 
 static mr__cpu_flags probe(void)
 {
-    return MR__CPU_NEON; // part of every aarch64
+    mr__cpu_flags flags = MR__CPU_NEON; // part of every aarch64
+    if ((getauxval(AT_HWCAP) & HWCAP_CRC32) != 0)
+        flags |= MR__CPU_CRC32C;
+    return flags;
 }
 
 #else

@@ -14,7 +14,8 @@ enum {
     MR__CPU_FAST_PDEP = 1u << 3, /* BMI2, and not in microcode (AMD before Zen 3) */
     MR__CPU_AVX512 = 1u << 4,    /* F, BW, VL, DQ, VBMI */
     MR__CPU_GFNI = 1u << 5,
-    MR__CPU_NEON = 1u << 6
+    MR__CPU_NEON = 1u << 6,
+    MR__CPU_CRC32C = 1u << 7 /* SSE4.2; the CRC extension of aarch64 */
 };
 
 typedef uint32_t mr__cpu_flags;
