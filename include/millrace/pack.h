@@ -3,6 +3,7 @@
 #define MILLRACE_PACK_H
 
 #include <millrace/dataset.h>
+#include <millrace/resize.h>
 
 /*
  * Packing: any dataset becomes a packed one (doc/format-dataset.md), in one or more forms, on all cores. The same
@@ -43,7 +44,7 @@ typedef struct mr_pack_options {
     mr_alignment alignment;
     bool no_row_index;    /* JPEGs get no row index */
     bool no_check;        /* what is kept as it came is not decoded to see that it is whole: header and hash only */
-    uint32_t filter;      /* of reduced forms: an mr_resize_filter; 0: its default */
+    mr_filter filter;     /* of reduced forms */
     uint32_t pillow;      /* pass order of the resampler; 0: 13; 12: that of Pillow before 13 */
     uint32_t part, parts; /* this part of so many, from 0; parts 0: all */
     uint32_t max_bad;     /* bad images, in millionths of the samples; 0: none */

@@ -22,6 +22,11 @@ void mr__hasher_init(mr__hasher *hasher)
     XXH3_64bits_reset((void *)hasher->state);
 }
 
+void mr__hasher_init_seeded(mr__hasher *hasher, uint64_t seed)
+{
+    XXH3_64bits_reset_withSeed((void *)hasher->state, seed);
+}
+
 void mr__hasher_add(mr__hasher *hasher, const void *bytes, size_t nbytes)
 {
     XXH3_64bits_update((void *)hasher->state, bytes, nbytes);

@@ -15,6 +15,7 @@ typedef struct mr__hasher {
 } mr__hasher;
 
 void mr__hasher_init(mr__hasher *hasher);
+void mr__hasher_init_seeded(mr__hasher *hasher, uint64_t seed);
 void mr__hasher_add(mr__hasher *hasher, const void *bytes, size_t nbytes);
 uint64_t mr__hasher_value(const mr__hasher *hasher);
 

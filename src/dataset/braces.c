@@ -67,6 +67,12 @@ static int append(const expansion *e, mr__names *to, span a, span b)
     return 0;
 }
 
+int mr__names_add(mr__names *names, const mr_hooks *hooks, const char *name, mr__detail *detail)
+{
+    const expansion e = {.hooks = hooks, .detail = detail, .whole = name};
+    return append(&e, names, (span){name, strlen(name)}, (span){"", 0});
+}
+
 /* Each of `a`, with each of `b` behind it. */
 static int multiply(const expansion *e, const mr__names *a, const mr__names *b, mr__names *to)
 {

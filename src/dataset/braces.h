@@ -32,6 +32,9 @@ typedef struct mr__names {
 /* Appends what `text` stands for, in bash's order. MR_ELIMIT, MR_ENOMEM: then nothing was appended. */
 int mr__names_expand(mr__names *names, const mr_hooks *hooks, const char *text, mr__detail *detail);
 
+/* Appends a name as it is. MR_ELIMIT, MR_ENOMEM: then nothing was appended. */
+int mr__names_add(mr__names *names, const mr_hooks *hooks, const char *name, mr__detail *detail);
+
 /* The name behind this one; NULL gives the first. NULL behind the last. */
 const char *mr__names_next(const mr__names *names, const char *name);
 

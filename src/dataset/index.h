@@ -44,7 +44,7 @@ typedef struct mr__index_head {
     uint64_t required, ignorable; /* features */
     uint64_t samples;
     uint64_t shard;        /* number, in a packed dataset */
-    uint64_t data_nbytes;  /* of the file that it describes */
+    uint64_t data_nbytes;  /* of the file that it describes; of all files in a folder */
     int64_t data_mtime_ns; /* 0 in a packed dataset */
     uint64_t data_hash;    /* XXH3-64 of it; 0 outside packed datasets */
     uint64_t made_of;      /* packed: hash of the plan; else: hash of how it was scanned */
@@ -101,6 +101,7 @@ enum { MR__INDEX_PART_COUNT = 18 };
 typedef struct mr__index_build {
     const mr_hooks *hooks;
     uint64_t samples, problems, classes, folders, members, names;
+    uint64_t record_nbytes; /* of all images */
     struct {
         mr__buffer buffer;
         size_t used;

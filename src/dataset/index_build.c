@@ -257,9 +257,11 @@ int mr__index_add(mr__index_build *build, const mr__draft *draft)
     error = append_text(build, MR__PART_KEY_PLACES, MR__PART_KEYS, draft->key, draft->key_nbytes);
     if (error == 0)
         error = mr__index_append(build, MR__PART_RECORDS, record, sizeof record, NULL);
-    if (error == 0)
-        build->samples++;
-    return error;
+    if (error != 0)
+        return error;
+    build->samples++;
+    build->record_nbytes += draft->record.state == MR_RECORD_PRESENT ? draft->record.nbytes : 0;
+    return 0;
 }
 
 int mr__index_add_class(mr__index_build *build, const char *name, size_t nbytes)

@@ -44,9 +44,8 @@ static int fail_sample(const check *c, uint32_t section, uint64_t position, cons
 static int check_head(const check *c)
 {
     const mr__index_head *head = &c->index->head;
-    bool packed = head->layout == MR_LAYOUT_PACKED, folder = head->layout == MR_LAYOUT_FOLDER;
-    if ((!packed && (head->shard != 0 || head->data_hash != 0)) || (packed && head->data_mtime_ns != 0) ||
-        (folder && head->data_nbytes != 0))
+    bool packed = head->layout == MR_LAYOUT_PACKED;
+    if ((!packed && (head->shard != 0 || head->data_hash != 0)) || (packed && head->data_mtime_ns != 0))
         return mr__fail(c->detail, MR_ECORRUPT, "%s: the head of the index has what its layout does not", c->name);
     return 0;
 }

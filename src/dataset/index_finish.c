@@ -70,9 +70,7 @@ static int check_head(const mr__index_head *head)
         return MR_EARGUMENT;
     if (!packed && (head->shard != 0 || head->data_hash != 0))
         return MR_EARGUMENT;
-    if (packed && head->data_mtime_ns != 0)
-        return MR_EARGUMENT;
-    return head->layout == MR_LAYOUT_FOLDER && head->data_nbytes != 0 ? MR_EARGUMENT : 0;
+    return packed && head->data_mtime_ns != 0 ? MR_EARGUMENT : 0;
 }
 
 static int check_problems(const mr__index_build *build)

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dataset/fetch.h"
+
+#include "base/hash.h"
+#include "dataset/cifar.h"
+#include "dataset/place.h"
+#include <stdio.h>
+#include <string.h>
+
+void mr__fetch_fini(mr__fetch *f, const mr_hooks *hooks)
+{
+    mr__buffer_fini(&f->name, hooks);
+    mr__buffer_fini(&f->wrapped, hooks);
+}
+
+static int aim(mr_dataset *d, mr__fetch *f, uint64_t ordinal, uint32_t form, mr__detail *detail)
+{
+    size_t n, key_nbytes;
+    if (form >= d->form_count || !mr__dataset_place(d, ordinal, &n, &f->position))
+        return mr__fail(detail, MR_EARGUMENT, "no form %u of sample %llu: there are %u forms of %llu samples", form,
+                        (unsigned long long)ordinal, d->form_count, (unsigned long long)d->samples);
+    f->shard = &d->shards[form * d->shard_count + n];
+    f->ordinal = ordinal;
+    f->path = NULL;
+    f->file = MR__FILE_NONE;
+    int result = mr__shard_load(d, f->shard, detail);
+    if (result == 0 && !mr__index_key(&f->shard->index, f->position, &f->key, &key_nbytes))
+        result = mr__fail(detail, MR_ECORRUPT, "sample %llu: its index is damaged: %s", (unsigned long long)ordinal,
+                          f->shard->index_path != NULL ? f->shard->index_path : "made in memory");
+    return result;
+}
+
+static int check_length(const mr__fetch *f, mr__detail *detail)
+{
+    uint64_t end = f->shard->expected.data_nbytes;
+    if (f->nbytes > MR__FETCH_NBYTES_MAX)
+        return mr__fail(detail, MR_ELIMIT, "%s: %llu bytes, more than 1 GiB, the most a record can have", f->key,
+                        (unsigned long long)f->nbytes);
+    if (f->shard->path != NULL && (f->offset > end || f->nbytes > end - f->offset))
+        return mr__fail(detail, MR_ECORRUPT, "%s: its index says that it ends behind the end of %s", f->key,
+                        f->shard->path);
+    return 0;
+}
+
+static int name_file(mr_dataset *d, mr__fetch *f, mr__detail *detail)
+{
+    size_t nbytes = strlen(d->root) + strlen(f->key) + 2;
+    if (mr__buffer_reserve(&f->name, &d->hooks, nbytes) != 0)
+        return mr__fail(detail, MR_ENOMEM, "%s: out of memory", f->key);
+    snprintf((char *)f->name.bytes, nbytes, "%s/%s", d->root, f->key);
+    f->path = (const char *)f->name.bytes;
+    f->offset = 0;
+    return 0;
+}
+
+int mr__fetch_begin(mr_dataset *d, mr__fetch *f, uint64_t ordinal, uint32_t form, mr__detail *detail)
+{
+    int result = aim(d, f, ordinal, form, detail);
+    if (result != 0)
+        return result;
+    if (!mr__index_record(&f->shard->index, f->position, &f->record))
+        return mr__fail(detail, MR_ECORRUPT, "%s: its record in the index is damaged", f->key);
+    if (f->record.state != MR_RECORD_PRESENT)
+        return mr__fail(detail, MR_EUNSUPPORTED, "%s %s", f->key,
+                        f->record.state == MR_RECORD_ABSENT
+                            ? "has no such form"
+                            : "was refused when the dataset was packed: quarantine.jsonl says why");
+    f->offset = f->record.offset;
+    f->nbytes = f->record.nbytes;
+    result = check_length(f, detail);
+    if (result != 0)
+        return result;
+    return f->shard->path != NULL ? mr__shard_file(d, f->shard, &f->file, detail) : name_file(d, f, detail);
+}
+
+/* In a folder, members are lines of its list. */
+static int open_list(mr_dataset *d, mr__fetch *f, mr__detail *detail)
+{
+    const char *list = d->options.list;
+    if (list == NULL)
+        return mr__fail(detail, MR_ECORRUPT, "%s: its index has members, but no list was given", f->key);
+    int error = mr__file_open(&f->file, list);
+    return error != 0 ? mr__fail(detail, MR_EIO, "%s: %s: %s", f->key, list, strerror(error)) : 0;
+}
+
+int mr__fetch_begin_member(mr_dataset *d, mr__fetch *f, uint64_t ordinal, uint32_t number, mr__detail *detail)
+{
+    mr__member member;
+    uint32_t form = 0, count = mr__dataset_members(d, ordinal, &form);
+    int result = aim(d, f, ordinal, form, detail);
+    if (result != 0)
+        return result;
+    if (number >= count)
+        return mr__fail(detail, MR_EARGUMENT, "%s has %u members: there is no number %u", f->key, count, number);
+    if (!mr__index_member(&f->shard->index, f->position, number, &member))
+        return mr__fail(detail, MR_ECORRUPT, "%s: its members in the index are damaged", f->key);
+    f->record = (mr__record){0};
+    f->offset = member.offset;
+    f->nbytes = member.nbytes;
+    result = check_length(f, detail);
+    if (result != 0)
+        return result;
+    return f->shard->path != NULL ? mr__shard_file(d, f->shard, &f->file, detail) : open_list(d, f, detail);
+}
+
+static const char *file_name(const mr_dataset *d, const mr__fetch *f)
+{
+    return f->path != NULL ? f->path : f->shard->path != NULL ? f->shard->path : d->options.list;
+}
+
+/* What a file was when the folder was scanned is in the index: it is seen here whether it still is. */
+static int check_read(const mr_dataset *d, const mr__fetch *f, const mr__fetched *is, mr__detail *detail)
+{
+    const char *name = file_name(d, f);
+    if (is->error != 0)
+        return mr__fail(detail, MR_EIO, "%s: %s", name, strerror(is->error));
+    if (f->path != NULL && (is->file_nbytes != f->nbytes || (uint64_t)is->file_mtime_ns != f->record.offset))
+        return mr__fail(detail, MR_ECORRUPT,
+                        "%s has changed since its folder was indexed: make the index anew (millrace index --rebuild)",
+                        name);
+    if (is->got != f->nbytes)
+        return mr__fail(detail, MR_ETRUNCATED, "%s: %s ends at byte %llu, in the middle of it", f->key, name,
+                        (unsigned long long)(f->offset + is->got));
+    return 0;
+}
+
+static int check_hash(const mr__fetch *f, const mr__fetched *is, mr__detail *detail)
+{
+    uint64_t seed = mr__record_seed(f->shard->expected.shard, f->position);
+    if (!f->record.has_hash || mr__hash_seeded(is->bytes, is->got, seed) == f->record.hash)
+        return 0;
+    return mr__fail(detail, MR_ECORRUPT,
+                    "%s: its %llu bytes at byte %llu of %s are not those that were packed (the hash differs)", f->key,
+                    (unsigned long long)f->nbytes, (unsigned long long)f->offset, f->shard->path);
+}
+
+int mr__fetch_end(mr_dataset *d, mr__fetch *f, const mr__fetched *is, const void **bytes, size_t *nbytes,
+                  mr__detail *detail)
+{
+    int result = check_read(d, f, is, detail);
+    if (result == 0)
+        result = check_hash(f, is, detail);
+    if (f->file.fd >= 0 && f->shard->path != NULL)
+        mr__shard_release(f->shard, &f->file);
+    else
+        mr__file_close(&f->file);
+    if (result != 0)
+        return result;
+    *bytes = is->bytes;
+    *nbytes = is->got;
+    if (!f->record.planar)
+        return 0;
+    if (is->got != MR__CIFAR_NBYTES)
+        return mr__fail(detail, MR_ECORRUPT, "%s: %zu bytes are no image of CIFAR", f->key, is->got);
+    result = mr__cifar_wrap(is->bytes, &d->hooks, &f->wrapped, nbytes);
+    *bytes = f->wrapped.bytes;
+    return result == 0 ? 0 : mr__fail(detail, result, "%s: %s", f->key, mr_error_text(result));
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * One record on its way out of a dataset, in two halves with the reading between them, so that whoever reads ahead
+ * (pack, later the loader) and whoever reads at once (reader.c) find the same record and check the same things.
+ */
+#ifndef MR_DATASET_FETCH_H
+#define MR_DATASET_FETCH_H
+
+#include "dataset/dataset.h"
+
+enum { MR__FETCH_NBYTES_MAX = 1 << 30 };
+
+/* All zero is a fresh one; the memory is kept for the next. */
+typedef struct mr__fetch {
+    mr__shard *shard;
+    uint64_t ordinal, position;
+    const char *key;
+    mr__record record;
+    const char *path; /* of a file of its own; NULL: `file` */
+    mr__file file;
+    uint64_t offset, nbytes; /* to be read */
+    mr__buffer name;         /* the memory of `path` */
+    mr__buffer wrapped;      /* of pixels that have no head */
+} mr__fetch;
+
+void mr__fetch_fini(mr__fetch *f, const mr_hooks *hooks);
+
+/* Finds the record of a form, and opens the shard that has it. After 0, one mr__fetch_end follows. */
+int mr__fetch_begin(mr_dataset *d, mr__fetch *f, uint64_t ordinal, uint32_t form, mr__detail *detail);
+
+/* The same of a member. */
+int mr__fetch_begin_member(mr_dataset *d, mr__fetch *f, uint64_t ordinal, uint32_t number, mr__detail *detail);
+
+/* What reading gave. */
+typedef struct mr__fetched {
+    const uint8_t *bytes;
+    size_t got;
+    int error;            /* errno */
+    uint64_t file_nbytes; /* with `path`: of the file, when it was opened */
+    int64_t file_mtime_ns;
+} mr__fetched;
+
+/* Checks it (all there, the file unchanged, the hash), and gives the stored bytes: these, or a copy with a head. */
+int mr__fetch_end(mr_dataset *d, mr__fetch *f, const mr__fetched *is, const void **bytes, size_t *nbytes,
+                  mr__detail *detail);
+
+#endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dataset/fetch.h"
+
+#include <errno.h>
+
+struct mr_reader {
+    mr_dataset *dataset;
+    mr__detail detail;
+    mr__fetch fetch;
+    mr__buffer buffer;
+};
+
+int mr_reader_new(mr_dataset *dataset, mr_reader **out)
+{
+    if (dataset == NULL || out == NULL || !dataset->opened)
+        return MR_EARGUMENT;
+    mr_reader *reader = mr__alloc_zero(&dataset->hooks, sizeof *reader);
+    if (reader == NULL)
+        return MR_ENOMEM;
+    reader->dataset = dataset;
+    *out = reader;
+    return 0;
+}
+
+void mr_reader_free(mr_reader *reader)
+{
+    if (reader == NULL)
+        return;
+    const mr_hooks *hooks = &reader->dataset->hooks;
+    mr__fetch_fini(&reader->fetch, hooks);
+    mr__buffer_fini(&reader->buffer, hooks);
+    mr__free(hooks, reader);
+}
+
+const char *mr_reader_detail(const mr_reader *reader)
+{
+    return reader != NULL ? reader->detail.text : "";
+}
+
+/* Between the halves of a fetch: reads it into the reader's buffer. */
+static int finish(mr_reader *reader, const void **bytes, size_t *nbytes)
+{
+    mr__fetch *f = &reader->fetch;
+    mr__file own = MR__FILE_NONE;
+    mr__fetched is = {0};
+    if (mr__buffer_reserve(&reader->buffer, &reader->dataset->hooks, (size_t)f->nbytes + 1) != 0)
+        is.error = ENOMEM;
+    else if (f->path != NULL)
+        is.error = mr__file_open(&own, f->path);
+    if (is.error == 0)
+        is.error = mr__file_read(f->path != NULL ? &own : &f->file, f->offset, reader->buffer.bytes, (size_t)f->nbytes,
+                                 &is.got);
+    is.bytes = reader->buffer.bytes;
+    is.file_nbytes = own.nbytes;
+    is.file_mtime_ns = own.mtime_ns;
+    mr__file_close(&own);
+    return mr__fetch_end(reader->dataset, f, &is, bytes, nbytes, &reader->detail);
+}
+
+int mr_reader_record(mr_reader *reader, uint64_t ordinal, uint32_t form, const void **bytes, size_t *nbytes)
+{
+    if (reader == NULL || bytes == NULL || nbytes == NULL)
+        return MR_EARGUMENT;
+    mr__detail_clear(&reader->detail);
+    int result = mr__fetch_begin(reader->dataset, &reader->fetch, ordinal, form, &reader->detail);
+    return result == 0 ? finish(reader, bytes, nbytes) : result;
+}
+
+int mr_reader_member(mr_reader *reader, uint64_t ordinal, uint32_t number, const void **bytes, size_t *nbytes)
+{
+    if (reader == NULL || bytes == NULL || nbytes == NULL)
+        return MR_EARGUMENT;
+    mr__detail_clear(&reader->detail);
+    int result = mr__fetch_begin_member(reader->dataset, &reader->fetch, ordinal, number, &reader->detail);
+    return result == 0 ? finish(reader, bytes, nbytes) : result;
+}
