@@ -2,7 +2,9 @@
 /*
  * The index of one shard, record file or folder (doc/format-dataset.md): what stands where, mapped and never parsed.
  *
- *     index_build.c     drafts of samples, one after the other, into the sections of a file
+ *     index_file.h      numbers of the format
+ *     index_build.c     drafts of samples, one after the other, into the parts of a file
+ *     index_finish.c    the parts into the file
  *     index_open.c      maps a file and checks its head: after that nothing in it can lead out of it
  *     index_read.c      records, keys, labels, members of it
  *     index_check.c     every byte of it, for verify
@@ -11,6 +13,8 @@
  * 1. Every accessor checks what it reads against the section it points into. A damaged index gives false, or wrong
  *    values, never a read outside the map.
  * 2. The same drafts give the same bytes.
+ * 3. A file that is mapped must not be shortened by anybody: reading behind its new end is a SIGBUS. Files are
+ *    published by renaming, and replaced by it, so that a map keeps the old one.
  */
 #ifndef MR_DATASET_INDEX_H
 #define MR_DATASET_INDEX_H
@@ -25,6 +29,7 @@ enum {
     MR__INDEX_ENTRY_NBYTES = 32, /* of the table of sections */
     MR__INDEX_RECORD_NBYTES = 48,
     MR__INDEX_SECTION_MAX = 64,
+    MR__INDEX_KNOWN = 10, /* sections */
 };
 
 #define MR__INDEX_SAMPLE_MAX  ((uint64_t)UINT32_MAX)
@@ -55,6 +60,7 @@ typedef struct mr__record {
     uint8_t form, channels, depth, orientation, state; /* 0: not known */
     bool has_hash;
     bool pixel_mode; /* an L3 in pixel mode though it came from a JPEG */
+    bool planar;     /* pixels without a head, plane after plane: CIFAR */
 } mr__record;
 
 typedef struct mr__member {
@@ -63,7 +69,10 @@ typedef struct mr__member {
     uint64_t offset, nbytes;
 } mr__member;
 
-/* A sample on its way into an index. Everything is copied. */
+/*
+ * A sample on its way into an index. Everything is copied. Of a record that is absent or refused nothing but the state
+ * is taken; channels 0 goes with no width, height and depth.
+ */
 typedef struct mr__draft {
     const char *key;
     size_t key_nbytes; /* no zero among them */
@@ -75,17 +84,28 @@ typedef struct mr__draft {
     size_t row_index_nbytes;
 } mr__draft;
 
+/* Texts are at most this long, and the values of a label at most this many; all labels of an index 2^40 bytes. */
+#define MR__INDEX_TEXT_MAX (((size_t)1 << 24) - 1)
+
+enum { MR__INDEX_PART_COUNT = 18 };
+
 /*
+ * Calls return 0, MR_ENOMEM, MR_ELIMIT, or MR_EARGUMENT for what an index cannot hold: a zero in a text, a stored image
+ * of 2^40 bytes, sizes half known. After these two nothing was added, and the build goes on; after MR_ENOMEM only
+ * mr__index_build_fini is left to call.
+ *
  * Threads: one at a time.
  * Ownership: mr__index_build_fini frees it.
- * Limits: MR__INDEX_SAMPLE_MAX samples; MR_ELIMIT beyond.
+ * Limits: MR__INDEX_SAMPLE_MAX samples, MR__MEMBER_MAX members in each, MR__INDEX_TEXT_MAX; MR_ELIMIT beyond.
  */
 typedef struct mr__index_build {
     const mr_hooks *hooks;
-    uint64_t samples, problems, classes;
-    mr__buffer parts[16]; /* by section, and what they need beside */
-    size_t used[16];
-    void *names; /* of members, seen so far */
+    uint64_t samples, problems, classes, folders, members, names;
+    struct {
+        mr__buffer buffer;
+        size_t used;
+    } parts[MR__INDEX_PART_COUNT]; /* index_file.h */
+    bool finished;
 } mr__index_build;
 
 void mr__index_build_init(mr__index_build *build, const mr_hooks *hooks);
@@ -96,14 +116,18 @@ int mr__index_add(mr__index_build *build, const mr__draft *draft);
 /* The name of the next class, from number 0 on. */
 int mr__index_add_class(mr__index_build *build, const char *name, size_t nbytes);
 
-/* A folder that was read, with its time, so that a change is seen; `path` is relative to the dataset's. */
+/* A folder that was read, with its time, so that a change is seen; `path` is relative to the dataset's, whose own is ""
+ * and comes first. */
 int mr__index_add_folder(mr__index_build *build, const char *path, int64_t mtime_ns);
 
 /* `position` is a sample's, or MR__INDEX_NO_POSITION. */
 __attribute__((format(printf, 4, 5))) int mr__index_add_problem(mr__index_build *build, uint32_t position, int code,
                                                                 const char *format, ...);
 
-/* The file, whole: *bytes are the build's. `head` has everything but samples, and fingerprint where it is 0. */
+/*
+ * The file, whole, once: *bytes are the build's. `head` has everything but samples and fingerprint, which are found
+ * here; what its layout does not have (doc/format-dataset.md) must be 0, and so must features.
+ */
 int mr__index_build_finish(mr__index_build *build, const mr__index_head *head, const uint8_t **bytes, size_t *nbytes);
 
 /*
@@ -120,8 +144,9 @@ typedef struct mr__index {
     struct {
         const uint8_t *bytes;
         uint64_t nbytes;
-    } sections[16]; /* by number of the section; what is not there has none */
+    } sections[MR__INDEX_KNOWN + 1]; /* by number of the section; what is not there has none */
     bool mapped;
+    const mr_hooks *hooks; /* of bytes that were taken over */
 } mr__index;
 
 /* MR_EIO, MR_EFORMAT, MR_ETRUNCATED, MR_ECORRUPT, MR_EUNSUPPORTED, with the file's name in the detail. */
@@ -129,9 +154,16 @@ int mr__index_open(mr__index *index, const char *path, mr__detail *detail);
 
 /* Over bytes that somebody else has, and keeps; `name` is for the detail. */
 int mr__index_init(mr__index *index, const uint8_t *bytes, size_t nbytes, const char *name, mr__detail *detail);
+
+/* Over what mr__index_build_finish made: the bytes are the index's then, and its hooks have to stay. */
+int mr__index_take(mr__index *index, mr__index_build *build, const char *name, mr__detail *detail);
+
 void mr__index_close(mr__index *index); /* an all-zero one is accepted */
 
-/* Every byte: hashes of all sections, reserved ones and gaps, all places within `head.data_nbytes`. */
+/*
+ * Every byte: hashes of all sections, reserved ones and gaps, all places within `head.data_nbytes`. The detail names
+ * the section and, where it is of one, the sample.
+ */
 int mr__index_check(const mr__index *index, const char *name, mr__detail *detail);
 
 /* false: beyond the last, or the index is damaged there. */
@@ -148,7 +180,10 @@ bool mr__index_folder(const mr__index *index, uint64_t number, const char **path
 uint64_t mr__index_problem_count(const mr__index *index);
 bool mr__index_problem(const mr__index *index, uint64_t number, uint32_t *position, int *code, const char **text);
 
-/* By the sorted table of key hashes. False: there is no such key. */
+/* The hash of all samples that head.fingerprint has (doc/format-dataset.md). False: the index is damaged. */
+bool mr__index_fingerprint(const mr__index *index, uint64_t *fingerprint);
+
+/* By the sorted table of key hashes; of several samples with this key the first. False: there is none. */
 bool mr__index_find(const mr__index *index, const char *key, size_t nbytes, uint64_t *position);
 
 /* The table itself: head.samples numbers, ascending: the upper 32 bits of the key's XXH3-64, then the position. */
