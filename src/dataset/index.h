@@ -144,12 +144,14 @@ typedef struct mr__index {
     struct {
         const uint8_t *bytes;
         uint64_t nbytes;
+        uint64_t count; /* of what is in it, where it begins with that: as it was when it was opened, and fits */
     } sections[MR__INDEX_KNOWN + 1]; /* by number of the section; what is not there has none */
     bool mapped;
     const mr_hooks *hooks; /* of bytes that were taken over */
 } mr__index;
 
-/* MR_EIO, MR_EFORMAT, MR_ETRUNCATED, MR_ECORRUPT, MR_EUNSUPPORTED, with the file's name in the detail. */
+/* MR_EIO, MR_ENOMEM (no room for the map), MR_EFORMAT, MR_ETRUNCATED, MR_ECORRUPT, MR_EUNSUPPORTED, MR_ELIMIT, with the
+ * file's name in the detail. */
 int mr__index_open(mr__index *index, const char *path, mr__detail *detail);
 
 /* Over bytes that somebody else has, and keeps; `name` is for the detail. */

@@ -161,8 +161,8 @@ static bool places_fit(const uint8_t *places, uint64_t count, uint64_t nbytes, u
     return mr__load_le64(places) == 0 && left % each == 0 && mr__load_le64(places + 8 * count) == left / each;
 }
 
-/* A section that begins with the number of its things. */
-static bool counted_fits(const mr__index *index, int section, uint64_t each)
+/* A section that begins with the number of its things, of `each` bytes; 0: it is a list of texts. */
+static bool counted_fits(mr__index *index, int section, uint64_t each)
 {
     uint64_t nbytes = index->sections[section].nbytes;
     const uint8_t *bytes = index->sections[section].bytes;
@@ -170,12 +170,12 @@ static bool counted_fits(const mr__index *index, int section, uint64_t each)
         return true;
     if (nbytes < 8)
         return false;
-    uint64_t count = mr__load_le64(bytes);
+    uint64_t count = index->sections[section].count = mr__load_le64(bytes);
     return each == 0 ? places_fit(bytes + 8, count, nbytes - 8, 1) : count <= (nbytes - 8) / each;
 }
 
 /* The number of the first section that is not as long as what it has in it asks for; 0: none. */
-static int misfit(const mr__index *index)
+static int misfit(mr__index *index)
 {
     uint64_t samples = index->head.samples;
     for (int i = MR__SECTION_RECORDS; i <= MR__SECTION_KEY_MAP; i++)
@@ -248,8 +248,11 @@ int mr__index_open(mr__index *index, const char *path, mr__detail *detail)
     size_t nbytes;
     *index = (mr__index){0};
     int error = map_file(path, &bytes, &nbytes);
-    if (error != 0)
-        return mr__fail(detail, MR_EIO, "%s: opening the index failed: %s", mr__name_end(path), strerror(error));
+    if (error != 0) {
+        errno = error; // %m has its words
+        return mr__fail(detail, error == ENOMEM ? MR_ENOMEM : MR_EIO, "%s: the index cannot be opened: %m",
+                        mr__name_end(path));
+    }
     error = mr__index_init(index, bytes, nbytes, path, detail);
     if (error != 0 && nbytes != 0)
         munmap((void *)(uintptr_t)bytes, nbytes);

@@ -37,17 +37,10 @@ static bool get_text(const uint8_t *places, uint64_t count, uint64_t left, uint6
 /* The same of a section that begins with the number of its texts. */
 static bool get_counted_text(const mr__index *index, int section, uint64_t i, const char **text, size_t *nbytes)
 {
-    uint64_t there = index->sections[section].nbytes;
-    if (there == 0)
-        return false;
     const uint8_t *bytes = index->sections[section].bytes;
-    uint64_t count = mr__load_le64(bytes);
-    return get_text(bytes + 8, count, there - 8 - 8 * (count + 1), i, text, nbytes);
-}
-
-static uint64_t get_count(const mr__index *index, int section)
-{
-    return index->sections[section].nbytes == 0 ? 0 : mr__load_le64(index->sections[section].bytes);
+    uint64_t count = index->sections[section].count;
+    return bytes != NULL &&
+           get_text(bytes + 8, count, index->sections[section].nbytes - 8 - 8 * (count + 1), i, text, nbytes);
 }
 
 static const uint8_t *record_bytes(const mr__index *index, uint64_t position)
@@ -208,7 +201,7 @@ bool mr__index_member(const mr__index *index, uint64_t position, uint32_t number
 
 uint64_t mr__index_class_count(const mr__index *index)
 {
-    return get_count(index, MR__SECTION_CLASSES);
+    return index->sections[MR__SECTION_CLASSES].count;
 }
 
 bool mr__index_class(const mr__index *index, uint64_t number, const char **name, size_t *nbytes)
@@ -220,7 +213,7 @@ bool mr__index_class(const mr__index *index, uint64_t number, const char **name,
 static bool get_entry_text(const mr__index *index, int section, size_t entry_nbytes, uint64_t begin, uint64_t end,
                            const char **text)
 {
-    uint64_t skip = 8 + entry_nbytes * get_count(index, section);
+    uint64_t skip = 8 + entry_nbytes * index->sections[section].count;
     uint64_t left = index->sections[section].nbytes - skip;
     const uint8_t *bytes = index->sections[section].bytes + skip;
     if (begin >= end || end > left || bytes[end - 1] != 0)
@@ -231,12 +224,12 @@ static bool get_entry_text(const mr__index *index, int section, size_t entry_nby
 
 uint64_t mr__index_folder_count(const mr__index *index)
 {
-    return get_count(index, MR__SECTION_FOLDERS);
+    return index->sections[MR__SECTION_FOLDERS].count;
 }
 
 bool mr__index_folder(const mr__index *index, uint64_t number, const char **path, int64_t *mtime_ns)
 {
-    uint64_t count = get_count(index, MR__SECTION_FOLDERS);
+    uint64_t count = index->sections[MR__SECTION_FOLDERS].count;
     if (number >= count)
         return false;
     const uint8_t *bytes = index->sections[MR__SECTION_FOLDERS].bytes + 8 + MR__FOLDER_NBYTES * number;
@@ -250,12 +243,12 @@ bool mr__index_folder(const mr__index *index, uint64_t number, const char **path
 
 uint64_t mr__index_problem_count(const mr__index *index)
 {
-    return get_count(index, MR__SECTION_PROBLEMS);
+    return index->sections[MR__SECTION_PROBLEMS].count;
 }
 
 bool mr__index_problem(const mr__index *index, uint64_t number, uint32_t *position, int *code, const char **text)
 {
-    if (number >= get_count(index, MR__SECTION_PROBLEMS))
+    if (number >= index->sections[MR__SECTION_PROBLEMS].count)
         return false;
     const uint8_t *bytes = index->sections[MR__SECTION_PROBLEMS].bytes + 8 + MR__PROBLEM_NBYTES * number;
     uint64_t begin = mr__load_le64(bytes + 8), length = (uint64_t)mr__load_le32(bytes + 16) + 1;
