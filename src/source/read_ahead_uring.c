@@ -109,13 +109,16 @@ static int wait(mr__read_ahead *ahead)
     return result == 0 ? 0 : MR_ESYSTEM;
 }
 
-/* What the kernel says of one piece. */
+/*
+ * What the kernel says of one piece. After a failure the rest is read by hand, and fails by itself if it has to: when
+ * the thread that submitted has ended, the kernel gives up with ECANCELED or EFAULT, and some files are not to be had
+ * without waiting (EAGAIN).
+ */
 static void go_on(mr__read_ahead *ahead, mr__read *read, int result)
 {
-    // The kernel cancels what a thread submitted that ends before it; and some files cannot be read without waiting.
-    bool by_hand = result == -EAGAIN || result == -EINTR || result == -ECANCELED;
-    bool more = by_hand || mr__read_more(read, &ahead->hooks, result);
-    if (more && !by_hand && ask(ahead->state, read))
+    bool failed = result < 0;
+    bool more = failed || mr__read_more(read, &ahead->hooks, result);
+    if (more && !failed && ask(ahead->state, read))
         return;
     if (more)
         mr__read_rest(read, &ahead->hooks);
