@@ -9,6 +9,12 @@
 /* What a window reads at once when less is asked for: headers of small members stand close together. */
 enum { WINDOW_NBYTES = 1 << 16 };
 
+/* File systems have times that 64 bits of nanoseconds do not reach; what is compared for being the same may wrap. */
+static int64_t nanoseconds(struct timespec time)
+{
+    return (int64_t)((uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec);
+}
+
 static int look(mr__file *file)
 {
     struct stat status;
@@ -16,11 +22,13 @@ static int look(mr__file *file)
         return errno;
     if (S_ISDIR(status.st_mode))
         return EISDIR;
+    if (!S_ISREG(status.st_mode) && !S_ISBLK(status.st_mode))
+        return ESPIPE; // /dev/zero has no end
     off_t end = S_ISREG(status.st_mode) ? status.st_size : lseek(file->fd, 0, SEEK_END);
-    if (end < 0)
+    if (end < 0 || fcntl(file->fd, F_SETFL, 0) != 0) // io_uring would take O_NONBLOCK for a wish to get EAGAIN
         return errno;
     file->nbytes = (uint64_t)end;
-    file->mtime_ns = (int64_t)status.st_mtim.tv_sec * 1000000000 + status.st_mtim.tv_nsec;
+    file->mtime_ns = nanoseconds(status.st_mtim);
     return 0;
 }
 
@@ -47,9 +55,10 @@ void mr__file_close(mr__file *file)
 
 int mr__file_read(const mr__file *file, uint64_t offset, void *bytes, size_t nbytes, size_t *got)
 {
-    size_t done = 0;
-    while (done < nbytes && offset + done <= INT64_MAX) {
-        ssize_t now = pread(file->fd, (uint8_t *)bytes + done, nbytes - done, (off_t)(offset + done));
+    uint64_t room = offset < INT64_MAX ? INT64_MAX - offset : 0; // beyond, the kernel knows no places
+    size_t done = 0, most = nbytes < room ? nbytes : (size_t)room;
+    while (done < most) {
+        ssize_t now = pread(file->fd, (uint8_t *)bytes + done, most - done, (off_t)(offset + done));
         if (now < 0 && errno == EINTR)
             continue;
         if (now < 0)

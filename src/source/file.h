@@ -14,7 +14,7 @@
 typedef struct mr__file {
     int fd; /* -1: not open */
     uint64_t nbytes;
-    int64_t mtime_ns;
+    int64_t mtime_ns; /* modulo 2^64: good for telling whether it changed */
 } mr__file;
 
 #define MR__FILE_NONE ((mr__file){.fd = -1})
