@@ -252,6 +252,18 @@ static int take_entry(mr__tar_sample *s, mr__window *window, mr__tar_entry *entr
     return label ? take_label(s, window, entry) : 0;
 }
 
+static int turn_to(mr__tar_sample *s, const char *key, size_t nbytes)
+{
+    bool same = s->begun && s->key_nbytes == nbytes && memcmp(s->key.bytes, key, nbytes) == 0;
+    return same ? 0 : mr__tar_sample_finish(s);
+}
+
+int mr__tar_sample_turn(mr__tar_sample *s, const char *path, size_t path_nbytes)
+{
+    parts p;
+    return split_path(path, path_nbytes, &p) ? turn_to(s, path, p.key_nbytes) : 0;
+}
+
 int mr__tar_sample_take(mr__tar_sample *s, mr__window *window, const char *path, size_t path_nbytes, uint64_t offset,
                         uint64_t nbytes)
 {
@@ -260,8 +272,7 @@ int mr__tar_sample_take(mr__tar_sample *s, mr__window *window, const char *path,
     int result = 0;
     if (!split_path(path, path_nbytes, &p))
         return 0;
-    bool same = s->begun && s->key_nbytes == p.key_nbytes && memcmp(s->key.bytes, path, p.key_nbytes) == 0;
-    if (!same && ((result = mr__tar_sample_finish(s)) != 0 || (result = begin(s, path, p.key_nbytes)) != 0))
+    if ((result = turn_to(s, path, p.key_nbytes)) != 0 || (!s->begun && (result = begin(s, path, p.key_nbytes)) != 0))
         return result;
     if ((result = put_name(s, p.name, p.name_nbytes)) != 0)
         return result;

@@ -50,6 +50,9 @@ typedef struct mr__tar_sample {
 int mr__tar_sample_take(mr__tar_sample *sample, mr__window *window, const char *path, size_t path_nbytes,
                         uint64_t offset, uint64_t nbytes);
 
+/* The same for the sample before it alone: this file is not taken, but it is there. */
+int mr__tar_sample_turn(mr__tar_sample *sample, const char *path, size_t path_nbytes);
+
 /* Adds the last one to the index; none is accepted. */
 int mr__tar_sample_finish(mr__tar_sample *sample);
 

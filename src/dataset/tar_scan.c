@@ -6,7 +6,7 @@
  * Invariants
  * 1. Every place that goes into the index lies within the file.
  * 2. A step goes forward by a block at least: the time is bounded by the length of the file.
- * 3. Where a header is lost, all behind it is, and the sample before it, which may lack members.
+ * 3. Where a header is lost, all behind it is, and the sample that was being collected, which may lack members.
  */
 #include "dataset/scan.h"
 #include "dataset/tar_header.h"
@@ -133,6 +133,9 @@ static int check_payload(walk *w, const mr__tar_header *header, uint64_t offset,
     const char *name = name_of(w, header, &name_nbytes);
     if (nbytes <= left)
         return 0;
+    int result = header->kind == MR__TAR_FILE ? mr__tar_sample_turn(&w->sample, name, name_nbytes) : 0;
+    if (result != 0)
+        return result;
     return lose_rest(w, MR_ETRUNCATED, w->at,
                      "the shard ends in \"%s\": %llu of its %llu bytes are there, from byte %llu",
                      mr__tar_show(name, name_nbytes).text, (unsigned long long)left, (unsigned long long)nbytes,

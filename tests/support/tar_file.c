@@ -133,8 +133,10 @@ tar_scanned tar_scan(const tar_file *tar, mr_broken_policy broken)
 
 void tar_scanned_free(tar_scanned *s)
 {
-    if (s->result == 0)
-        mr__index_close(&s->index);
+    if (s->result != 0)
+        return;
+    s->index.hooks = &s->hooks; /* it was moved */
+    mr__index_close(&s->index);
 }
 
 static void describe_label(FILE *to, const mr_label *label)
