@@ -24,10 +24,10 @@
 typedef struct mr__resample_axis {
     uint32_t in, out;
     uint32_t taps;      /* the most source samples that one output has; at least 1 */
-    size_t pitch;       /* from the weights of an output to those of the next */
+    size_t pitch;       /* from the weights of an output to those of the next: a multiple of 4 */
     uint32_t *first;    /* source sample, for each output; not always in order */
     uint32_t *count;    /* of source samples from there, 0 to taps; first + count is at most in */
-    int32_t *weights;   /* of 8-bit samples */
+    int32_t *weights;   /* of 8-bit samples; zeros behind the last, up to the pitch */
     double *weights16;  /* of 16-bit samples; one of the two is NULL */
     void *table;        /* what the kernels made of the weights for themselves; may be NULL */
     size_t table_extra; /* bytes that their across wants as scratch */
