@@ -51,7 +51,10 @@ typedef void mr__resample_across(const mr__resample_axis *axis, uint32_t channel
 typedef void mr__resample_down(const mr__resample_axis *axis, uint32_t y, const uint8_t *const *rows, uint8_t *to,
                                size_t n);
 
-/* 8-bit gray with alpha or RGBA, `n` pixels: color times alpha, and back. `from` may be `to`. */
+/*
+ * 8-bit gray with alpha or RGBA, `n` pixels: color times alpha, and back. `from` may be `to`. Nothing else is read or
+ * written.
+ */
 typedef void mr__resample_alpha(const uint8_t *from, uint32_t channels, uint8_t *to, size_t n);
 
 typedef struct mr__resample {
@@ -65,11 +68,14 @@ typedef struct mr__resample {
 
 void mr__resample_init(mr__resample *table, mr__cpu_flags cpu);
 void mr__resample_init_avx2(mr__resample *table, mr__cpu_flags cpu);
+void mr__resample_init_alpha_avx2(mr__resample *table);
 void mr__resample_init_neon(mr__resample *table, mr__cpu_flags cpu);
+void mr__resample_init_alpha_neon(mr__resample *table);
 
 /* The portable ones: others leave to them what is not worth more. */
 mr__resample_across mr__resample_across_u8_c;
 mr__resample_down mr__resample_down_u8_c;
+mr__resample_alpha mr__resample_premultiply_u8_c, mr__resample_unpremultiply_u8_c;
 
 /* One resize: the images differ in size alone. */
 typedef struct mr__resampling {

@@ -167,6 +167,7 @@ void mr__resample_init_neon(mr__resample *table, mr__cpu_flags cpu)
         return;
     table->across = across_u8_neon;
     table->down = down_u8_neon;
+    mr__resample_init_alpha_neon(table);
 }
 
 #else
