@@ -33,7 +33,11 @@ typedef struct settings {
     uint32_t count;
     uint32_t classes;
     uint64_t seed;
-    mr_rect size; /* width and height; all zero: varied */
+    mr_rect size; /* width and height; all zero: varied, or as it is */
+    uint32_t max_side;
+    uint32_t short_side;
+    const char *filter;
+    uint32_t pillow; /* whose version's pixels a resize gives */
     const char *forms;
     bool man;
     const char *completion;

@@ -2,6 +2,7 @@
 #include "command.h"
 #include "image.h"
 #include "recoding.h"
+#include "resizing.h"
 #include "text.h"
 
 #include <errno.h>
@@ -113,7 +114,8 @@ typedef struct conversion {
     void *icc; /* IN's profile, ours; NULL: none */
     size_t icc_nbytes;
     uint32_t orientation; /* to be stored */
-    mr_image shaped;      /* our own pixels, where OUT's form asked for other channels or depth */
+    mr_image resized;     /* our own pixels, where another size is asked for */
+    mr_image shaped;      /* likewise, where OUT's form asked for other channels or depth */
     char why[240];        /* not directly, though it might have been; "": nothing to say */
     bool refused;
 } conversion;
@@ -301,6 +303,8 @@ static const char *option_for_pixels(const conversion *c, const mr_info *info)
         return "--channels";
     if (h->depth != 0 && h->depth != info->depth)
         return "--depth";
+    if (resizing_option(c->s, info->width, info->height) != NULL)
+        return resizing_option(c->s, info->width, info->height);
     if (anew && option_is_given(&command_convert, c->s, "quality"))
         return "--quality";
     if (anew && option_is_given(&command_convert, c->s, "subsampling"))
@@ -336,7 +340,9 @@ static int decode(conversion *c, opened *in, const mr_info *info, mr_image *imag
     if (info->frames > 1)
         lose(c, "an animation of %u frames: only the first is taken", info->frames);
     int result = take_profile(c, in, info);
-    if (result == 0 && (result = opened_decode(in, c->s, image)) != 0)
+    if (result == 0 && (result = opened_decode(in, c->s, image)) == 0)
+        result = resizing_run(c->s, image, &c->resized, in->error, sizeof in->error);
+    if (result != 0)
         complain(c->from, "%s", in->error);
     return result;
 }
@@ -425,7 +431,8 @@ static int check(conversion *c)
         complain(NULL, "convert: no form is known by the ending of '%s'; --form names one", c->to);
         return EXIT_USAGE;
     }
-    if (options_check_form(&command_convert, c->s, c->encode.form) != EXIT_GOOD)
+    if (options_check_form(&command_convert, c->s, c->encode.form) != EXIT_GOOD ||
+        resizing_check(&command_convert, c->s) != EXIT_GOOD)
         return EXIT_USAGE;
     if (c->encode.lossless && option_is_given(&command_convert, c->s, "quality")) {
         complain(NULL, "convert: --quality is not for what --lossless asks for: nothing is lost there");
@@ -478,6 +485,7 @@ static int run(const settings *s, char **names, size_t count)
         complain(NULL, "%s", mr_error_text(MR_ENOMEM));
     mr_encoder_free(c.encoder);
     mr_image_fini(&c.shaped, NULL);
+    mr_image_fini(&c.resized, NULL);
     free(c.icc);
     opened_fini(&in);
     return result;
@@ -494,18 +502,20 @@ const command command_convert = {
             "instead).",
             "A JPEG becomes L3 without going through its pixels: what is decoded from it is bit for bit the same, and "
             "so it becomes the very JPEG again, byte for byte. A line says whether that worked, or why not, and how "
-            "many bytes it took. A part, a reduced image or another shape is taken from the pixels, as is with "
+            "many bytes it took. A part, another size or another shape is taken from the pixels, as is with "
             "--accept-damaged what is left of a damaged one.",
             "OUT is replaced if it is there, and only when all went well: it is written under a temporary name and "
             "renamed. What OUT's form cannot hold (alpha in JPEG, 16 bits in JPEG or WebP) is converted with a note; "
             "with --strict it is an error. An option that the form does not have is an error, too.",
             NULL},
     .groups = (const option_group[]){{"What to write", options_convert},
+                                     {"How large", options_resizing},
                                      {"How to decode", options_hints},
                                      {"Help", options_common},
                                      {NULL, NULL}},
     .examples = (const example[]){{"millrace convert photo.png photo.jpg", "A JPEG of quality 90"},
                                   {"millrace convert --region=100,50,224x224 photo.jpg cut.png", "A part of it"},
+                                  {"millrace convert --short-side=256 photo.jpg small.png", "256 x 256 and more"},
                                   {"millrace convert photo.jpg photo.l3", "To decode it several times as fast"},
                                   {"millrace convert photo.l3 again.jpg", "The very JPEG, byte for byte"},
                                   {"millrace convert --reduce=4 --orient - - --form=webp < in.jpg > out.webp",

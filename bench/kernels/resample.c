@@ -158,6 +158,24 @@ static kernel down_kernel(const mr__resample *t, kernel_call *call, size_t count
     return k;
 }
 
+static void call_alpha2(kernel_function *function, uint8_t *const out[], const uint8_t *const in[], size_t nbytes)
+{
+    ((mr__resample_alpha *)function)(in[0], 2, out[0], nbytes / 2);
+}
+
+static void call_alpha4(kernel_function *function, uint8_t *const out[], const uint8_t *const in[], size_t nbytes)
+{
+    ((mr__resample_alpha *)function)(in[0], 4, out[0], nbytes / 4);
+}
+
+static kernel alpha_kernel(const char *name, mr__resample_alpha *function, size_t channels)
+{
+    kernel k = {.function = (kernel_function *)function, .unit = channels, .inputs = 1, .outputs = 1};
+    k.call = channels == 2 ? call_alpha2 : call_alpha4;
+    snprintf(k.name, sizeof k.name, "resample_%s%zu", name, channels);
+    return k;
+}
+
 static size_t list(mr__cpu_flags cpu, kernel k[KERNEL_LIST_MAX])
 {
     size_t n = 0;
@@ -178,6 +196,10 @@ static size_t list(mr__cpu_flags cpu, kernel k[KERNEL_LIST_MAX])
     k[n++] = down_kernel(t, down_4, 4);
     k[n++] = down_kernel(t, down_7, 7);
     k[n++] = down_kernel(t, down_8, 8);
+    for (size_t channels = 2; channels <= 4; channels += 2) {
+        k[n++] = alpha_kernel("premultiply", t->premultiply, channels);
+        k[n++] = alpha_kernel("unpremultiply", t->unpremultiply, channels);
+    }
     return n;
 }
 

@@ -106,7 +106,7 @@ static void down_u16_c(const mr__resample_axis *axis, uint32_t y, const uint8_t 
 }
 
 /* color * alpha / 255, rounded; exact for all of them. */
-static void premultiply_u8_c(const uint8_t *from, uint32_t channels, uint8_t *to, size_t n)
+void mr__resample_premultiply_u8_c(const uint8_t *from, uint32_t channels, uint8_t *to, size_t n)
 {
     for (size_t i = 0; i < n; i++, from += channels, to += channels) {
         uint32_t alpha = from[channels - 1];
@@ -119,7 +119,7 @@ static void premultiply_u8_c(const uint8_t *from, uint32_t channels, uint8_t *to
 }
 
 /* color * 255 / alpha, rounded down and at most 255; as it is where alpha is 0. */
-static void unpremultiply_u8_c(const uint8_t *from, uint32_t channels, uint8_t *to, size_t n)
+void mr__resample_unpremultiply_u8_c(const uint8_t *from, uint32_t channels, uint8_t *to, size_t n)
 {
     for (size_t i = 0; i < n; i++, from += channels, to += channels) {
         uint32_t alpha = from[channels - 1];
@@ -138,8 +138,8 @@ void mr__resample_init(mr__resample *table, mr__cpu_flags cpu)
         .across16 = across_u16_c,
         .down = mr__resample_down_u8_c,
         .down16 = down_u16_c,
-        .premultiply = premultiply_u8_c,
-        .unpremultiply = unpremultiply_u8_c,
+        .premultiply = mr__resample_premultiply_u8_c,
+        .unpremultiply = mr__resample_unpremultiply_u8_c,
     };
     (void)cpu;
 #if defined(__x86_64__)

@@ -24,10 +24,10 @@
 typedef struct mr__resample_axis {
     uint32_t in, out;
     uint32_t taps;      /* the most source samples that one output has; at least 1 */
-    size_t pitch;       /* from the weights of an output to those of the next */
+    size_t pitch;       /* from the weights of an output to those of the next: a multiple of 4 */
     uint32_t *first;    /* source sample, for each output; not always in order */
     uint32_t *count;    /* of source samples from there, 0 to taps; first + count is at most in */
-    int32_t *weights;   /* of 8-bit samples */
+    int32_t *weights;   /* of 8-bit samples; zeros behind the last, up to the pitch */
     double *weights16;  /* of 16-bit samples; one of the two is NULL */
     void *table;        /* what the kernels made of the weights for themselves; may be NULL */
     size_t table_extra; /* bytes that their across wants as scratch */
@@ -51,7 +51,10 @@ typedef void mr__resample_across(const mr__resample_axis *axis, uint32_t channel
 typedef void mr__resample_down(const mr__resample_axis *axis, uint32_t y, const uint8_t *const *rows, uint8_t *to,
                                size_t n);
 
-/* 8-bit gray with alpha or RGBA, `n` pixels: color times alpha, and back. `from` may be `to`. */
+/*
+ * 8-bit gray with alpha or RGBA, `n` pixels: color times alpha, and back. `from` may be `to`. Nothing else is read or
+ * written.
+ */
 typedef void mr__resample_alpha(const uint8_t *from, uint32_t channels, uint8_t *to, size_t n);
 
 typedef struct mr__resample {
@@ -65,11 +68,14 @@ typedef struct mr__resample {
 
 void mr__resample_init(mr__resample *table, mr__cpu_flags cpu);
 void mr__resample_init_avx2(mr__resample *table, mr__cpu_flags cpu);
+void mr__resample_init_alpha_avx2(mr__resample *table);
 void mr__resample_init_neon(mr__resample *table, mr__cpu_flags cpu);
+void mr__resample_init_alpha_neon(mr__resample *table);
 
 /* The portable ones: others leave to them what is not worth more. */
 mr__resample_across mr__resample_across_u8_c;
 mr__resample_down mr__resample_down_u8_c;
+mr__resample_alpha mr__resample_premultiply_u8_c, mr__resample_unpremultiply_u8_c;
 
 /* One resize: the images differ in size alone. */
 typedef struct mr__resampling {

@@ -294,6 +294,7 @@ void mr__resample_init_avx2(mr__resample *table, mr__cpu_flags cpu)
         return;
     table->across = across_u8_avx2;
     table->down = down_u8_avx2;
+    mr__resample_init_alpha_avx2(table);
     table->table_nbytes = mr__resample_table_nbytes_avx2;
     table->table_init = mr__resample_table_init_avx2;
 }

@@ -142,7 +142,7 @@ typedef struct walk {
     double scale;   /* source samples to one output */
     double support; /* in source samples, either way */
     double step;    /* of the filter's argument, from one source sample to the next */
-    size_t most;    /* taps that an output can have */
+    size_t most;    /* taps that an output can have, up to a multiple of 4 */
 } walk;
 
 static walk walk_of(uint32_t in, uint32_t out, mr_filter filter)
@@ -152,7 +152,7 @@ static walk walk_of(uint32_t in, uint32_t out, mr_filter filter)
     w.support = w.shape.support * wide;
     w.step = 1.0 / wide;
     size_t whole = (size_t)w.support;
-    w.most = 2 * (whole + (w.support > (double)whole)) + 1;
+    w.most = (2 * (whole + (w.support > (double)whole)) + 1 + 3) / 4 * 4;
     return w;
 }
 
@@ -175,7 +175,7 @@ static void weigh(const walk *w, uint32_t in, uint32_t index, uint32_t *first, u
 }
 
 /* As whole numbers, without the zeros at both ends: they cost time and change nothing. */
-static void round_weights(const double *from, uint32_t *first, uint32_t *count, int32_t *to)
+static void round_weights(const double *from, size_t pitch, uint32_t *first, uint32_t *count, int32_t *to)
 {
     uint32_t used = 0, n = *count, leading = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -189,6 +189,7 @@ static void round_weights(const double *from, uint32_t *first, uint32_t *count, 
         if (value != 0)
             used = i - leading + 1;
     }
+    memset(to + used, 0, (pitch - used) * sizeof *to);
     *first = used != 0 ? *first + leading : 0;
     *count = used;
 }
@@ -240,7 +241,7 @@ void mr__resample_axis_init(mr__resample_axis *axis, uint32_t in, uint32_t out, 
         double *exact = depth == 16 ? axis->weights16 + i * w.most : (void *)(bytes + p.one);
         weigh(&w, in, i, axis->first + i, axis->count + i, exact);
         if (depth != 16)
-            round_weights(exact, axis->first + i, axis->count + i, axis->weights + i * w.most);
+            round_weights(exact, w.most, axis->first + i, axis->count + i, axis->weights + i * w.most);
         if (axis->count[i] > axis->taps)
             axis->taps = axis->count[i];
     }

@@ -30,18 +30,35 @@ static void put_pairs(const mr__resample_axis *axis, uint32_t output, uint32_t p
     }
 }
 
-/* The byte of the row where output sample `o` begins. */
-static size_t byte_of(const mr__resample_axis *axis, uint32_t channels, size_t o)
+/* An output sample: its pixel and channel. Divisions are dear, so that it is stepped from one to the next. */
+typedef struct sample {
+    uint32_t x, c;
+} sample;
+
+static sample first_of_group(size_t group, uint32_t channels)
 {
-    return (size_t)axis->first[o / channels] * channels + o % channels;
+    size_t o = group * GROUP;
+    return (sample){(uint32_t)(o / channels), (uint32_t)(o % channels)};
+}
+
+static sample next_of(sample s, uint32_t channels)
+{
+    return s.c + 1 < channels ? (sample){s.x, s.c + 1} : (sample){s.x + 1, 0};
+}
+
+/* The byte of the row where its sources begin. */
+static size_t byte_of(const mr__resample_axis *axis, uint32_t channels, sample s)
+{
+    return (size_t)axis->first[s.x] * channels + s.c;
 }
 
 /* The first byte that four outputs begin at, and how far the last one is from it. Outputs behind the end are none. */
 static size_t group_first(const mr__resample_axis *axis, uint32_t channels, size_t group, size_t *span)
 {
-    size_t end = (size_t)axis->out * channels, least = SIZE_MAX, most = 0;
-    for (size_t o = group * GROUP; o < (group + 1) * GROUP && o < end; o++) {
-        size_t at = byte_of(axis, channels, o);
+    size_t least = SIZE_MAX, most = 0;
+    sample s = first_of_group(group, channels);
+    for (size_t i = 0; i < GROUP && s.x < axis->out; i++, s = next_of(s, channels)) {
+        size_t at = byte_of(axis, channels, s);
         least = at < least ? at : least;
         most = at > most ? at : most;
     }
@@ -101,23 +118,22 @@ size_t mr__resample_table_nbytes_avx2(const mr__resample_axis *axis, uint32_t ch
     return round_up(sizeof t) + offsets_nbytes(&t) + t.units * t.record;
 }
 
-/* One of four outputs: the bytes of its first pair in the window, as 16-bit numbers, and all its weights. */
-static void put_output(const mr__resample_axis *axis, const mr__resample_table *t, uint32_t channels, size_t o,
-                       size_t window)
+/* One of eight outputs: the bytes of its first pair in the window, as 16-bit numbers, and all its weights. */
+static void put_output(const mr__resample_axis *axis, const mr__resample_table *t, uint32_t channels, sample s,
+                       size_t window, uint8_t *record, size_t place)
 {
-    uint8_t *record = t->records + o / UNIT * t->record;
-    uint8_t *mask = record + 4 * (o % UNIT);
-    bool is_none = o >= (size_t)axis->out * channels;
+    uint8_t *mask = record + 4 * place;
+    bool is_none = s.x >= axis->out;
     memset(mask, 0x80, 4); /* zero */
     if (!is_none) {
-        mask[0] = (uint8_t)(byte_of(axis, channels, o) - window);
+        mask[0] = (uint8_t)(byte_of(axis, channels, s) - window);
         mask[2] = (uint8_t)(mask[0] + channels);
     }
     for (uint32_t i = 0; i < t->pairs; i++) {
-        int16_t *high = (int16_t *)(void *)(record + 32 + 64 * (size_t)i) + 2 * (o % UNIT), *low = high + 16;
+        int16_t *high = (int16_t *)(void *)(record + 32 + 64 * (size_t)i) + 2 * place, *low = high + 16;
         high[0] = high[1] = low[0] = low[1] = 0;
-        for (uint32_t s = 0; s < 2 && !is_none; s++)
-            put_weight(axis, (uint32_t)(o / channels), 2 * i + s, high + s, low + s);
+        for (uint32_t tap = 0; tap < 2 && !is_none; tap++)
+            put_weight(axis, s.x, 2 * i + tap, high + tap, low + tap);
     }
 }
 
@@ -128,8 +144,9 @@ static void put_windows(const mr__resample_axis *axis, const mr__resample_table 
         if (first == SIZE_MAX) /* no output is in it: anything will do that the other half reads as well */
             first = t->offsets[group - 1];
         t->offsets[group] = (uint32_t)first;
-        for (size_t o = group * GROUP; o < (group + 1) * GROUP; o++)
-            put_output(axis, t, channels, o, first);
+        sample s = first_of_group(group, channels);
+        for (size_t i = 0; i < GROUP; i++, s = next_of(s, channels))
+            put_output(axis, t, channels, s, first, t->records + group / 2 * t->record, group % 2 * GROUP + i);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "guard.h"
 #include "picture.h"
 #include "resample_golden.h"
+#include "step/resample.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -222,6 +223,30 @@ static void what_is_transparent_does_not_count(void **state)
     mr_resizer_free(resizer);
 }
 
+/* Every color with every alpha, the same at every place of a vector. */
+static void alpha_equals_portable_c(void **state)
+{
+    (void)state;
+    static uint8_t from[65536 * 4 + 4], a[65536 * 4 + 4], b[65536 * 4 + 4];
+    mr__resample portable, best;
+    mr__resample_init(&portable, 0);
+    mr__resample_init(&best, mr__cpu_detect());
+    for (uint32_t channels = 2; channels <= 4; channels += 2) {
+        for (size_t i = 0; i < 65536; i++) {
+            memset(from + i * channels, (int)(i >> 8), channels - 1);
+            from[i * channels + channels - 1] = (uint8_t)(i % 256);
+        }
+        for (size_t skip = 0; skip < 5; skip++) {
+            best.premultiply(from + skip * channels, channels, a, 65536 - skip);
+            portable.premultiply(from + skip * channels, channels, b, 65536 - skip);
+            assert_memory_equal(a, b, (65536 - skip) * channels);
+            best.unpremultiply(from + skip * channels, channels, a, 65536 - skip);
+            portable.unpremultiply(from + skip * channels, channels, b, 65536 - skip);
+            assert_memory_equal(a, b, (65536 - skip) * channels);
+        }
+    }
+}
+
 static void sizes_are_answered(void **state)
 {
     (void)state;
@@ -366,6 +391,7 @@ int main(void)
         cmocka_unit_test(any_stride_will_do),
         cmocka_unit_test(sixteen_bits_go_channel_by_channel),
         cmocka_unit_test(what_is_transparent_does_not_count),
+        cmocka_unit_test(alpha_equals_portable_c),
         cmocka_unit_test(sizes_are_answered),
         cmocka_unit_test(filters_have_names),
         cmocka_unit_test(memory_is_kept),
