@@ -115,7 +115,7 @@ static int open_names(mr_dataset *d, const mr__scanner *scanner, const mr__names
 static int open_shards_in(mr_dataset *d, const char *folder, mr_layout wanted)
 {
     mr__names names = {0};
-    mr_layout layout;
+    mr_layout layout = wanted;
     int result = look_into(d, folder, wanted, &names, &layout);
     if (result == 0 && names.count != 0)
         result = open_names(d, scanner_of(layout), &names);
