@@ -273,8 +273,12 @@ static void publishing_again_after_a_cut(void **state)
         faulty_disk_fini(&faulty);
         faulty_disk_init(&faulty);
         assert_int_equal(publish(&faulty.disk, &s), 0);
+        struct stat before, after;
+        assert_int_equal(stat(s.target, &before), 0);
         faulty_disk_crash(&faulty, seed);
         faulty_disk_fini(&faulty);
+        assert_int_equal(stat(s.target, &after), 0);
+        assert_int_equal(after.st_ino, before.st_ino); // nothing was to be done to it
         assert_int_equal(look(&s, s.target), SEEN_NEW);
         assert_int_equal(look(&s, s.temporary), SEEN_NOTHING);
     }

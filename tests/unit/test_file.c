@@ -162,6 +162,11 @@ static void a_read_that_fails_is_told(void **state)
     assert_int_equal(got, 7);
     broken = s.file; // it works again, and so does the window
     assert_memory_equal(mr__window_get(&window, 5, 10, &got), s.bytes + 5, 10);
+    broken.fd = -1; // what was read before is not taken for what could not be
+    assert_null(mr__window_get(&window, 200000, 10, &got));
+    assert_null(mr__window_get(&window, 200000, 10, &got));
+    broken = s.file;
+    assert_memory_equal(mr__window_get(&window, 5, 10, &got), s.bytes + 5, 10);
     mr__window_fini(&window);
     clear_stage(&s);
 }
