@@ -8,6 +8,8 @@
  * exponent, or any other text; without one the sample has none. Empty lines, and lines whose first letter is #, are
  * passed over. The key of a sample is its number among the others, "000000012": a line that is wrong keeps its own.
  */
+#define _GNU_SOURCE // strtod_l
+
 #include "dataset/records.h"
 
 #include <locale.h>

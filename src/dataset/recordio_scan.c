@@ -435,10 +435,10 @@ static int read_all(reading *r)
 
 static int scan_file(mr__scan *scan)
 {
-    reading r = {.scan = scan, .window = {.file = scan->file, .hooks = scan->hooks}, .keys = {.hooks = scan->hooks}};
+    reading r = {.scan = scan, .window = {.file = scan->file, .hooks = scan->hooks}};
     mr__detail_clear(scan->detail);
     int result = read_all(&r);
-    mr__key_set_fini(&r.keys);
+    mr__key_set_fini(&r.keys, scan->hooks);
     mr__free(scan->hooks, r.idx.path);
     mr__buffer_fini(&r.idx.entries, scan->hooks);
     mr__buffer_fini(&r.idx.keys, scan->hooks);

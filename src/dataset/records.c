@@ -1,81 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/records.h"
 
-#include "base/bytes.h"
-#include "base/hash.h"
 #include "base/size.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum { SLOTS_FIRST = 1024, SLOT_NBYTES = 8 };
-
-/* The slot of this key, or the free one where it belongs. There is a free one always. */
-static uint8_t *find_slot(const mr__key_set *set, const char *key, size_t nbytes)
-{
-    size_t mask = set->capacity - 1, i = (size_t)mr__hash(key, nbytes) & mask;
-    for (;; i = (i + 1) & mask) {
-        uint8_t *slot = set->slots.bytes + i * SLOT_NBYTES;
-        uint64_t place = mr__load_le64(slot);
-        if (place == 0)
-            return slot;
-        const uint8_t *text = set->texts.bytes + (place - 1);
-        if (mr__load_le32(text) == nbytes && memcmp(text + 4, key, nbytes) == 0)
-            return slot;
-    }
-}
-
-/* Twice as many slots, and all keys into them. */
-static int widen(mr__key_set *set)
-{
-    size_t capacity = set->capacity != 0 ? 2 * set->capacity : SLOTS_FIRST, nbytes;
-    mr__buffer slots = {0};
-    if (!mr__size_mul(capacity, SLOT_NBYTES, &nbytes) || mr__buffer_reserve(&slots, set->hooks, nbytes) != 0)
-        return MR_ENOMEM;
-    memset(slots.bytes, 0, nbytes);
-    mr__buffer_fini(&set->slots, set->hooks);
-    set->slots = slots;
-    set->capacity = capacity;
-    for (size_t at = 0; at < set->used;) {
-        const uint8_t *text = set->texts.bytes + at;
-        uint32_t length = mr__load_le32(text);
-        mr__store_le64(find_slot(set, (const char *)text + 4, length), at + 1);
-        at += 4 + (size_t)length;
-    }
-    return 0;
-}
-
-int mr__key_set_add(mr__key_set *set, const char *key, size_t nbytes, bool *fresh)
-{
-    if (2 * set->count >= set->capacity) {
-        int result = widen(set);
-        if (result != 0)
-            return result;
-    }
-    uint8_t *slot = find_slot(set, key, nbytes);
-    *fresh = mr__load_le64(slot) == 0;
-    if (!*fresh)
-        return 0;
-    size_t end;
-    if (nbytes > UINT32_MAX || !mr__size_add(set->used, 4 + nbytes, &end) ||
-        mr__buffer_grow(&set->texts, set->hooks, set->used, end) != 0)
-        return MR_ENOMEM;
-    uint8_t *text = set->texts.bytes + set->used;
-    mr__store_le32(text, (uint32_t)nbytes);
-    if (nbytes != 0)
-        memcpy(text + 4, key, nbytes);
-    mr__store_le64(slot, set->used + 1);
-    set->used = end;
-    set->count++;
-    return 0;
-}
-
-void mr__key_set_fini(mr__key_set *set)
-{
-    mr__buffer_fini(&set->texts, set->hooks);
-    mr__buffer_fini(&set->slots, set->hooks);
-    *set = (mr__key_set){.hooks = set->hooks};
-}
 
 const char *mr__path_name(const char *path)
 {
@@ -197,9 +126,9 @@ int mr__scan_end(mr__scan *scan, int result)
 
 int mr__scan_add(mr__scan *scan, mr__key_set *keys, const mr__draft *draft, const char *what)
 {
-    bool fresh = true;
-    int result = keys != NULL ? mr__key_set_add(keys, draft->key, draft->key_nbytes, &fresh) : 0;
-    if (result == 0 && !fresh)
+    bool there = false;
+    int result = keys != NULL ? mr__key_set_add(keys, scan->hooks, draft->key, draft->key_nbytes, &there) : 0;
+    if (result == 0 && there)
         return mr__scan_broken(scan, MR_ECORRUPT, "%s has the key '%.*s', which an earlier one has already", what,
                                (int)(draft->key_nbytes < 100 ? draft->key_nbytes : 100), draft->key);
     if (result == 0)

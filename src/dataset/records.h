@@ -3,6 +3,7 @@
 #ifndef MR_DATASET_RECORDS_H
 #define MR_DATASET_RECORDS_H
 
+#include "dataset/key_set.h"
 #include "dataset/scan.h"
 
 /* A reader takes no larger one, so an index has none. */
@@ -15,24 +16,6 @@ enum {
     MR__PROBE_NBYTES = 32,             /* of an image, to see its form */
     MR__NUMBERED_NBYTES = 256 + 1 + 21 /* see mr__key_numbered */
 };
-
-/*
- * Keys that were there already.
- *
- * Threads: one at a time.
- * Ownership: mr__key_set_fini frees it; all zero but `hooks` is an empty one. Keys are copied.
- * Limits: some 24 bytes for each key, and the keys.
- */
-typedef struct mr__key_set {
-    const mr_hooks *hooks;
-    mr__buffer texts; /* each: length (4 bytes), bytes */
-    mr__buffer slots; /* of 8 bytes: where its text stands, and 1; 0: free */
-    size_t used, count, capacity;
-} mr__key_set;
-
-/* Sets *fresh to whether it was not in there. MR_ENOMEM. */
-int mr__key_set_add(mr__key_set *set, const char *key, size_t nbytes, bool *fresh);
-void mr__key_set_fini(mr__key_set *set);
 
 /*
  * The key of a sample that has none of its own: "train-00000-of-01024/000000012". The first part is the file's name,

@@ -351,13 +351,13 @@ static int read_all(reading *r)
 
 static int scan_file(mr__scan *scan)
 {
-    reading r = {.scan = scan, .window = {.file = scan->file, .hooks = scan->hooks}, .keys = {.hooks = scan->hooks}};
+    reading r = {.scan = scan, .window = {.file = scan->file, .hooks = scan->hooks}};
     mr__detail_clear(scan->detail);
     r.example.window = &r.window;
     mr__crc32c_init(&r.crc, mr__cpu_detect());
     int result = read_all(&r);
     mr__example_fini(&r.example);
-    mr__key_set_fini(&r.keys);
+    mr__key_set_fini(&r.keys, scan->hooks);
     mr__buffer_fini(&r.key, scan->hooks);
     mr__buffer_fini(&r.label, scan->hooks);
     mr__window_fini(&r.window);
