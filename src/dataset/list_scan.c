@@ -9,6 +9,7 @@
  * passed over. The key of a sample is its number among the others, "000000012": a line that is wrong keeps its own.
  */
 #define _GNU_SOURCE // strtod_l
+
 #include "dataset/records.h"
 
 #include <locale.h>

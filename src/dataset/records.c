@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/records.h"
 
-#include "base/bytes.h"
-#include "base/hash.h"
 #include "base/size.h"
 
 #include <stdio.h>

@@ -1,0 +1,729 @@
+// SPDX-License-Identifier: Apache-2.0
+/* TFRecord files, made here byte by byte by code that shares nothing with the scanner. */
+#include "test.h"
+
+#include "failing.h"
+#include "scanned.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static test_folder folder;
+
+static int setup(void **state)
+{
+    (void)state;
+    test_folder_init(&folder);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    test_folder_fini(&folder);
+    return 0;
+}
+
+static uint32_t masked_crc(const uint8_t *data, size_t nbytes)
+{
+    uint32_t crc = UINT32_MAX;
+    for (size_t i = 0; i < nbytes; i++) {
+        crc ^= data[i];
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ ((crc & 1) != 0 ? 0x82f63b78u : 0);
+    }
+    crc = ~crc;
+    return (crc >> 15 | crc << 17) + 0xa282ead8u;
+}
+
+static void add_record(made_bytes *file, const made_bytes *data)
+{
+    size_t head = file->nbytes;
+    bytes_add_le(file, data->nbytes, 8);
+    bytes_add_le(file, masked_crc(file->data + head, 8), 4);
+    bytes_add(file, data->data, data->nbytes);
+    bytes_add_le(file, masked_crc(data->data, data->nbytes), 4);
+}
+
+static void add_varint(made_bytes *b, uint64_t value)
+{
+    for (; value >= 128; value >>= 7)
+        bytes_add_le(b, (value & 127) | 128, 1);
+    bytes_add_le(b, value, 1);
+}
+
+/* A field of wire type 2. */
+static void add_field(made_bytes *b, uint32_t number, const void *data, size_t nbytes)
+{
+    add_varint(b, number << 3 | 2);
+    add_varint(b, nbytes);
+    bytes_add(b, data, nbytes);
+}
+
+/* An entry of the map, with this encoded Feature, into the body of Features. */
+static void add_entry(made_bytes *features, const char *name, const made_bytes *feature)
+{
+    static made_bytes entry;
+    entry.nbytes = 0;
+    add_field(&entry, 1, name, strlen(name));
+    add_field(&entry, 2, feature->data, feature->nbytes);
+    add_field(features, 1, entry.data, entry.nbytes);
+}
+
+/* A Feature with this list in it. */
+static void add_list(made_bytes *features, const char *name, uint32_t kind, const made_bytes *list)
+{
+    static made_bytes feature;
+    feature.nbytes = 0;
+    add_field(&feature, kind, list->data, list->nbytes);
+    add_entry(features, name, &feature);
+}
+
+static void add_bytes(made_bytes *features, const char *name, const void *data, size_t nbytes)
+{
+    static made_bytes list;
+    list.nbytes = 0;
+    add_field(&list, 1, data, nbytes);
+    add_list(features, name, 1, &list);
+}
+
+static void add_text(made_bytes *features, const char *name, const char *text)
+{
+    add_bytes(features, name, text, strlen(text));
+}
+
+static void add_image(made_bytes *features, const char *name, size_t nbytes)
+{
+    static made_bytes image;
+    image.nbytes = 0;
+    bytes_add_jpeg(&image, nbytes);
+    add_bytes(features, name, image.data, image.nbytes);
+}
+
+static void add_ints(made_bytes *features, const char *name, const int64_t *values, size_t count, bool packed)
+{
+    static made_bytes list, body;
+    list.nbytes = body.nbytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!packed)
+            add_varint(&list, 1 << 3 | 0);
+        add_varint(packed ? &body : &list, (uint64_t)values[i]);
+    }
+    if (packed)
+        add_field(&list, 1, body.data, body.nbytes);
+    add_list(features, name, 3, &list);
+}
+
+static void add_int(made_bytes *features, const char *name, int64_t value)
+{
+    add_ints(features, name, &value, 1, true);
+}
+
+static void add_floats(made_bytes *features, const char *name, const float *values, size_t count, bool packed)
+{
+    static made_bytes list, body;
+    list.nbytes = body.nbytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!packed)
+            add_varint(&list, 1 << 3 | 5);
+        bytes_add_f32(packed ? &body : &list, values[i]);
+    }
+    if (packed)
+        add_field(&list, 1, body.data, body.nbytes);
+    add_list(features, name, 2, &list);
+}
+
+/* The Example of these features as a record. */
+static void add_example(made_bytes *file, const made_bytes *features)
+{
+    static made_bytes example;
+    example.nbytes = 0;
+    add_field(&example, 1, features->data, features->nbytes);
+    add_record(file, &example);
+}
+
+/* A plain record: an image of so many bytes, a label. */
+static void add_sample(made_bytes *file, size_t nbytes, int64_t label)
+{
+    static made_bytes features;
+    features.nbytes = 0;
+    add_image(&features, "image/encoded", nbytes);
+    add_int(&features, "image/class/label", label);
+    add_example(file, &features);
+}
+
+static void scan(scanned *s, const made_bytes *file, mr_broken_policy broken)
+{
+    test_folder_write(&folder, "train-00000-of-01024", file->data, file->nbytes);
+    scanned_init(s, &mr__scanner_tfrecord, &folder, "train-00000-of-01024", broken);
+}
+
+/*
+ * The bytes that the Python package tfrecord 1.14.6 (with protobuf 7.36.2 and crc32c 2.9) writes for
+ * {"label": (7, "int"), "image/encoded": (b"\xff\xd8\xff\xe0\x00", "byte")}. They are what the format says: the proto
+ * files are tensorflow/core/example/{example,feature}.proto, the frame is that of
+ * tensorflow/core/lib/io/record_writer.h.
+ */
+static void golden_bytes(void **state)
+{
+    (void)state;
+    // clang-format off
+    static const uint8_t file[] = {
+        0x2e, 0, 0, 0, 0, 0, 0, 0, 0xc5, 0xcb, 0x57, 0xfa, /* 46 bytes; masked CRC-32C of that */
+        0x0a, 0x2c,                                        /* Example.features, 44 bytes */
+        0x0a, 0x1a,                                        /* Features.feature: an entry of 26 bytes */
+        0x0a, 0x0d, 'i', 'm', 'a', 'g', 'e', '/', 'e', 'n', 'c', 'o', 'd', 'e', 'd', /* its key */
+        0x12, 0x09, 0x0a, 0x07, 0x0a, 0x05,                /* its value: bytes_list { value: 5 bytes } */
+        0xff, 0xd8, 0xff, 0xe0, 0x00,
+        0x0a, 0x0e,                                        /* an entry of 14 bytes */
+        0x0a, 0x05, 'l', 'a', 'b', 'e', 'l',
+        0x12, 0x05, 0x1a, 0x03, 0x0a, 0x01, 0x07,          /* int64_list { value: [7], packed } */
+        0xe0, 0x5a, 0x67, 0xca,                            /* masked CRC-32C of the data */
+    };
+    // clang-format on
+    scanned s;
+    test_folder_write(&folder, "golden.tfrecord", file, sizeof file);
+    scanned_init(&s, &mr__scanner_tfrecord, &folder, "golden.tfrecord", MR_BROKEN_FAIL);
+    scanned_expect(&s, 1, 0);
+    scanned_expect_key(&s, 0, "golden/000000000");
+    scanned_expect_int(&s, 0, 7);
+    mr__record r = scanned_record(&s, 0);
+    assert_true(r.offset == 37 && r.nbytes == 5 && r.form == MR_FORM_JPEG && r.channels == 0 && !r.planar);
+    assert_true(mr__scanner_tfrecord.probe("anything", file, sizeof file, sizeof file));
+    scanned_fini(&s);
+}
+
+static void records_one_after_the_other(void **state)
+{
+    (void)state;
+    static made_bytes file;
+    scanned s;
+    file.nbytes = 0;
+    for (int i = 0; i < 20; i++)
+        add_sample(&file, 40 + 300 * (size_t)i, i - 3);
+    scan(&s, &file, MR_BROKEN_FAIL);
+    scanned_expect(&s, 20, 0);
+    for (int i = 0; i < 20; i++) {
+        char key[64];
+        mr__record r = scanned_record(&s, (uint64_t)i);
+        snprintf(key, sizeof key, "train-00000-of-01024/%09d", i);
+        scanned_expect_key(&s, (uint64_t)i, key);
+        scanned_expect_int(&s, (uint64_t)i, i - 3); // also negative ones: ten bytes of varint
+        assert_int_equal(r.nbytes, 40 + 300 * i);
+        assert_memory_equal(file.data + r.offset, "\xff\xd8\xff\xe0\0\x10JFIF", 10);
+        assert_int_equal(mr__index_member_count(&s.index, (uint64_t)i), 0);
+    }
+    assert_int_equal(s.seen_nbytes, file.nbytes);
+    scanned_fini(&s);
+}
+
+static void an_empty_file_has_no_samples(void **state)
+{
+    (void)state;
+    static made_bytes file;
+    scanned s;
+    file.nbytes = 0;
+    scan(&s, &file, MR_BROKEN_FAIL);
+    scanned_expect(&s, 0, 0);
+    scanned_fini(&s);
+}
+
+static void features_become_key_label_and_members(void **state)
+{
+    (void)state;
+    static made_bytes features, file, image;
+    static const float boxes[] = {0.25f, 0.5f};
+    scanned s;
+    features.nbytes = file.nbytes = image.nbytes = 0;
+    bytes_add_text(&image, "\x89PNG\r\n\x1a\n and more");
+    add_floats(&features, "image/object/bbox/xmin", boxes, 2, true);
+    add_text(&features, "image/class/text", "tench, Tinca tinca");
+    add_bytes(&features, "image/encoded", image.data, image.nbytes);
+    add_text(&features, "image/filename", "n01440764_10026.JPEG");
+    add_int(&features, "image/class/label", 1);
+    add_text(&features, "image/format", "JPEG");
+    add_example(&file, &features);
+    scan(&s, &file, MR_BROKEN_FAIL);
+    scanned_expect(&s, 1, 0);
+    scanned_expect_key(&s, 0, "n01440764_10026.JPEG");
+    scanned_expect_int(&s, 0, 1);
+    assert_int_equal(scanned_record(&s, 0).form, MR_FORM_PNG);
+    assert_int_equal(scanned_record(&s, 0).nbytes, image.nbytes);
+    assert_int_equal(mr__index_member_count(&s.index, 0), 3);
+    mr__member box = scanned_member(&s, 0, 0, "image/object/bbox/xmin");
+    static const uint8_t encoded[] = {0x12, 0x0a, 0x0a, 0x08, 0, 0, 0x80, 0x3e, 0, 0, 0, 0x3f};
+    assert_int_equal(box.nbytes, sizeof encoded);
+    assert_memory_equal(file.data + box.offset, encoded, sizeof encoded);
+    mr__member text = scanned_member(&s, 0, 1, "image/class/text");
+    assert_memory_equal(file.data + text.offset + 4, "tench, Tinca tinca", 18);
+    scanned_member(&s, 0, 2, "image/format");
+    scanned_fini(&s);
+}
+
+/* One record with an image and one more feature called `name`. */
+typedef void add_label(made_bytes *features);
+
+static mr_label label_of(scanned *s, add_label *add)
+{
+    static made_bytes features, file;
+    features.nbytes = file.nbytes = 0;
+    add_image(&features, "jpg", 50);
+    add(&features);
+    add_example(&file, &features);
+    scan(s, &file, MR_BROKEN_FAIL);
+    scanned_expect(s, 1, 0);
+    return scanned_label(s, 0);
+}
+
+static const int64_t three[] = {5, -1, INT64_MIN};
+static const float reals[] = {1.5f, -2.25f, 1e30f};
+
+static void add_none(made_bytes *f)
+{
+    (void)f;
+}
+static void add_packed(made_bytes *f)
+{
+    add_ints(f, "label", three, 3, true);
+}
+static void add_unpacked(made_bytes *f)
+{
+    add_ints(f, "image/label", three, 3, false);
+}
+static void add_real(made_bytes *f)
+{
+    add_floats(f, "class", reals, 1, false);
+}
+static void add_reals(made_bytes *f)
+{
+    add_floats(f, "cls", reals, 3, true);
+}
+static void add_words(made_bytes *f)
+{
+    add_text(f, "label/fine", "cat");
+}
+static void add_blob(made_bytes *f)
+{
+    add_bytes(f, "label", "a\0b", 3);
+}
+static void add_nothing(made_bytes *f)
+{
+    add_ints(f, "label", three, 0, true);
+}
+
+static void every_kind_of_label(void **state)
+{
+    (void)state;
+    scanned s;
+    assert_int_equal(label_of(&s, add_none).kind, MR_LABEL_NONE);
+    scanned_fini(&s);
+    add_label *const ints[] = {add_packed, add_unpacked};
+    for (int i = 0; i < 2; i++) {
+        mr_label label = label_of(&s, ints[i]);
+        assert_true(label.kind == MR_LABEL_INTS && label.count == 3);
+        assert_memory_equal(label.values, three, sizeof three);
+        assert_int_equal(mr__index_member_count(&s.index, 0), 0);
+        scanned_fini(&s);
+    }
+    mr_label label = label_of(&s, add_real);
+    assert_true(label.kind == MR_LABEL_FLOAT && label.real == 1.5);
+    scanned_fini(&s);
+    label = label_of(&s, add_reals);
+    const double wide[] = {1.5, -2.25, 1e30f};
+    assert_true(label.kind == MR_LABEL_FLOATS && label.count == 3);
+    assert_memory_equal(label.values, wide, sizeof wide);
+    scanned_fini(&s);
+    label = label_of(&s, add_words);
+    assert_true(label.kind == MR_LABEL_TEXT && label.count == 3 && memcmp(label.values, "cat", 3) == 0);
+    scanned_fini(&s);
+    label = label_of(&s, add_blob);
+    assert_true(label.kind == MR_LABEL_BYTES && label.count == 3 && memcmp(label.values, "a\0b", 3) == 0);
+    scanned_fini(&s);
+    label = label_of(&s, add_nothing);
+    assert_int_equal(label.kind, MR_LABEL_NONE);
+    scanned_member(&s, 0, 0, "label"); // what is no label is a member
+    scanned_fini(&s);
+}
+
+/* The order of the tables, not of the file. */
+static void the_first_name_of_the_table_counts(void **state)
+{
+    (void)state;
+    static made_bytes features, file;
+    scanned s;
+    features.nbytes = file.nbytes = 0;
+    add_image(&features, "png", 70);
+    add_int(&features, "image/encoded", 3); // no bytes: not the image
+    add_image(&features, "image", 60);
+    add_int(&features, "cls", 1);
+    add_int(&features, "label", 2);
+    add_text(&features, "__key__", "second");
+    add_text(&features, "key", "first");
+    add_example(&file, &features);
+    scan(&s, &file, MR_BROKEN_FAIL);
+    scanned_expect(&s, 1, 0);
+    assert_int_equal(scanned_record(&s, 0).nbytes, 60);
+    scanned_expect_int(&s, 0, 2);
+    scanned_expect_key(&s, 0, "first");
+    assert_int_equal(mr__index_member_count(&s.index, 0), 4);
+    scanned_fini(&s);
+}
+
+/* Merging as protobuf does it; fields that nobody knows. */
+static void the_last_one_wins_and_the_unknown_is_passed_over(void **state)
+{
+    (void)state;
+    static made_bytes features, file, example, list, feature, entry;
+    scanned s;
+    features.nbytes = file.nbytes = example.nbytes = list.nbytes = feature.nbytes = entry.nbytes = 0;
+    add_int(&features, "label", 1);
+    add_varint(&features, 9 << 3 | 0); // a varint, 8 bytes and 4 bytes that are not known
+    add_varint(&features, 12345);
+    add_varint(&features, 10 << 3 | 1);
+    bytes_add_le(&features, 7, 8);
+    add_varint(&features, 1 << 3 | 5); // number 1, but not of wire type 2
+    bytes_add_le(&features, 7, 4);
+    add_image(&features, "image", 40);
+    add_image(&features, "image", 50);
+    add_field(&example, 1, features.data, features.nbytes);
+    add_field(&example, 7, "unknown", 7);
+    // a second Features: its map is merged. A Feature of floats, then ints twice: one list of ints.
+    features.nbytes = 0;
+    bytes_add_f32(&list, 3);
+    add_field(&entry, 1, list.data, list.nbytes);
+    add_field(&feature, 2, entry.data, entry.nbytes);
+    add_field(&feature, 3, "\x0a\x02\x08\x09", 4);
+    add_field(&feature, 3, "\x08\x0a", 2);
+    add_entry(&features, "label", &feature);
+    add_field(&example, 1, features.data, features.nbytes);
+    add_record(&file, &example);
+    scan(&s, &file, MR_BROKEN_FAIL);
+    scanned_expect(&s, 1, 0);
+    assert_int_equal(scanned_record(&s, 0).nbytes, 50);
+    mr_label label = scanned_label(&s, 0);
+    const int64_t wanted[] = {8, 9, 10};
+    assert_true(label.kind == MR_LABEL_INTS && label.count == 3);
+    assert_memory_equal(label.values, wanted, sizeof wanted);
+    assert_int_equal(mr__index_member_count(&s.index, 0), 0);
+    scanned_fini(&s);
+}
+
+static void sums_that_do_not_match(void **state)
+{
+    (void)state;
+    static made_bytes file;
+    scanned s;
+    size_t second, third;
+    file.nbytes = 0;
+    add_sample(&file, 100, 1);
+    second = file.nbytes;
+    add_sample(&file, 100, 2);
+    third = file.nbytes;
+    add_sample(&file, 100, 3);
+    file.data[third - 20] ^= 1; // data of the second
+    scan(&s, &file, MR_BROKEN_FAIL);
+    assert_int_equal(s.result, MR_ECORRUPT);
+    assert_contains(s.detail.text, "the sum of the data of record 1 at byte ");
+    scanned_fini(&s);
+    scan(&s, &file, MR_BROKEN_SKIP);
+    scanned_expect(&s, 2, 1);
+    scanned_expect_int(&s, 1, 3);
+    scanned_expect_key(&s, 1, "train-00000-of-01024/000000002");
+    scanned_fini(&s);
+    file.data[third - 20] ^= 1;
+    file.data[second + 3] ^= 1; // length of the second
+    scan(&s, &file, MR_BROKEN_SKIP);
+    scanned_expect(&s, 1, 1);
+    char part[64];
+    snprintf(part, sizeof part, "of record 1 at byte %zu does not match; all from there on is lost", second);
+    scanned_expect_problem(&s, 0, MR_ECORRUPT, part);
+    scanned_fini(&s);
+}
+
+/* Every length a file can be cut to: the records that are whole, and one problem, unless it ends with a record. */
+static void cut_anywhere(void **state)
+{
+    (void)state;
+    static made_bytes file;
+    size_t whole;
+    file.nbytes = 0;
+    add_sample(&file, 60, 1);
+    whole = file.nbytes;
+    add_sample(&file, 60, 2);
+    size_t all = file.nbytes;
+    for (size_t n = 0; n <= all; n++) {
+        scanned s;
+        file.nbytes = n;
+        bool clean = n == 0 || n == whole || n == all;
+        scan(&s, &file, MR_BROKEN_SKIP);
+        scanned_expect(&s, (n >= whole) + (n == all), clean ? 0 : 1);
+        if (!clean)
+            scanned_expect_problem(&s, 0, MR_ETRUNCATED, n < whole ? "record 0 at byte 0" : "record 1 at byte");
+        scanned_fini(&s);
+        scan(&s, &file, MR_BROKEN_FAIL);
+        assert_int_equal(s.result, clean ? 0 : MR_ETRUNCATED);
+        scanned_fini(&s);
+    }
+}
+
+static void lengths_without_end(void **state)
+{
+    (void)state;
+    static const uint64_t lengths[] = {UINT64_MAX, UINT64_MAX - 15, UINT64_MAX - 16, INT64_MAX, 1u << 31, 17};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        static made_bytes file;
+        scanned s;
+        file.nbytes = 0;
+        bytes_add_le(&file, lengths[i], 8);
+        bytes_add_le(&file, masked_crc(file.data, 8), 4);
+        bytes_add_text(&file, "twenty bytes or so..");
+        scan(&s, &file, MR_BROKEN_SKIP);
+        scanned_expect(&s, 0, 1);
+        scanned_expect_problem(&s, 0, MR_ETRUNCATED, "truncated");
+        scanned_fini(&s);
+    }
+}
+
+static void examples_that_are_none(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *data;
+        size_t nbytes;
+        int code;
+        const char *part;
+    } cases[] = {
+        {"", 0, MR_EFORMAT, "has no image"},
+        {"\x0a\x05"
+         "abc",
+         5, MR_ECORRUPT, "a length reaches beyond what it is in, at byte 13"},
+        {"\x0a\xff", 2, MR_ECORRUPT, "a number is cut"},
+        {"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12, MR_ECORRUPT, "more than 10 bytes"},
+        {"\x02\x00", 2, MR_ECORRUPT, "no field of such a number"},
+        {"\x0b", 1, MR_EUNSUPPORTED, "a group"},
+        {"\x0f", 1, MR_ECORRUPT, "no such wire type"},
+        {"\x0d\x01\x02", 3, MR_ECORRUPT, "a number is cut"},
+        {"\x0a\x06\x0a\x04\x0a\x02"
+         "a\0",
+         8, MR_ECORRUPT, "has a zero in it"},
+        {"\x0a\x0d\x0a\x0b\x0a\x05image\x12\x02\x0a\x07", 15, MR_ECORRUPT, "reaches beyond"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static made_bytes file, data;
+        scanned s;
+        file.nbytes = data.nbytes = 0;
+        bytes_add(&data, cases[i].data, cases[i].nbytes);
+        add_record(&file, &data);
+        add_sample(&file, 50, 1);
+        scan(&s, &file, MR_BROKEN_SKIP);
+        scanned_expect(&s, 1, 1);
+        scanned_expect_problem(&s, 0, cases[i].code, cases[i].part);
+        scanned_expect_problem(&s, 0, cases[i].code, "record 0 at byte 0");
+        scanned_fini(&s);
+        scan(&s, &file, MR_BROKEN_FAIL);
+        assert_int_equal(s.result, cases[i].code);
+        scanned_fini(&s);
+    }
+}
+
+static void too_many_features_and_values(void **state)
+{
+    (void)state;
+    static made_bytes features, file;
+    scanned s;
+    for (int count = 256; count <= 260; count++) {
+        features.nbytes = file.nbytes = 0;
+        for (int i = 0; i < count; i++) {
+            char name[16];
+            snprintf(name, sizeof name, "f%d", i);
+            add_int(&features, name, i);
+        }
+        add_image(&features, "image", 40);
+        add_example(&file, &features);
+        scan(&s, &file, MR_BROKEN_SKIP);
+        scanned_expect(&s, count == 256, count != 256);
+        if (count != 256)
+            scanned_expect_problem(&s, 0, MR_ELIMIT, "features");
+        scanned_fini(&s);
+    }
+}
+
+static void a_key_twice(void **state)
+{
+    (void)state;
+    static made_bytes features, file;
+    static const char *const keys[] = {"a", "b", "a", "", "train-00000-of-01024/000000003"};
+    scanned s;
+    file.nbytes = 0;
+    for (int i = 0; i < 5; i++) {
+        features.nbytes = 0;
+        add_image(&features, "image", 40);
+        add_text(&features, "filename", keys[i]);
+        add_example(&file, &features);
+    }
+    scan(&s, &file, MR_BROKEN_SKIP);
+    scanned_expect(&s, 3, 2);
+    scanned_expect_problem(&s, 0, MR_ECORRUPT, "has the key 'a', which an earlier one has already");
+    scanned_expect_problem(&s, 1, MR_ECORRUPT, "record 4");
+    scanned_expect_key(&s, 2, "train-00000-of-01024/000000003"); // an empty one is none
+    scanned_fini(&s);
+    scan(&s, &file, MR_BROKEN_FAIL);
+    assert_int_equal(s.result, MR_ECORRUPT);
+    scanned_fini(&s);
+}
+
+static void keys_that_cannot_be_one(void **state)
+{
+    (void)state;
+    static made_bytes features, file;
+    static char large[4097];
+    scanned s;
+    memset(large, 'k', sizeof large);
+    features.nbytes = file.nbytes = 0;
+    add_image(&features, "image", 40);
+    add_bytes(&features, "image/filename", "a\0b", 3);
+    add_bytes(&features, "filename", large, 4097);
+    add_bytes(&features, "key", large, 4096);
+    add_example(&file, &features);
+    scan(&s, &file, MR_BROKEN_FAIL);
+    scanned_expect(&s, 1, 0);
+    const char *key;
+    size_t nbytes;
+    assert_true(mr__index_key(&s.index, 0, &key, &nbytes) && nbytes == 4096);
+    assert_int_equal(mr__index_member_count(&s.index, 0), 2);
+    scanned_fini(&s);
+}
+
+static void compressed_files_are_refused_with_advice(void **state)
+{
+    (void)state;
+    scanned s;
+    test_folder_write(&folder, "a.tfrecord.gz", "\x1f\x8b\x08\0\0\0\0\0\0\3abcdefghi", 19);
+    scanned_init(&s, &mr__scanner_tfrecord, &folder, "a.tfrecord.gz", MR_BROKEN_SKIP);
+    assert_int_equal(s.result, MR_EUNSUPPORTED);
+    assert_contains(s.detail.text, "compressed with gzip");
+    assert_contains(s.detail.text, "unpack it first");
+    scanned_fini(&s);
+    test_folder_write(&folder, "a.tfrecord", "\x78\x9c, and then what zlib makes", 28);
+    scanned_init(&s, &mr__scanner_tfrecord, &folder, "a.tfrecord", MR_BROKEN_SKIP);
+    assert_int_equal(s.result, MR_EUNSUPPORTED);
+    assert_contains(s.detail.text, "compressed with zlib");
+    scanned_fini(&s);
+    test_folder_write(&folder, "b.tfrecord", "this is some other file", 23);
+    scanned_init(&s, &mr__scanner_tfrecord, &folder, "b.tfrecord", MR_BROKEN_FAIL);
+    assert_int_equal(s.result, MR_EFORMAT);
+    scanned_fini(&s);
+    assert_true(mr__scanner_tfrecord.probe("x/imagenet-train.tfrecord-00000-of-01024", NULL, 0, 0));
+    assert_false(mr__scanner_tfrecord.probe("x.tfrecord/some.bin", (const uint8_t *)"this is some other file", 23, 23));
+}
+
+/* Records of more than is read at once, and of more than a window has. */
+static void large_records(void **state)
+{
+    (void)state;
+    enum { LARGE = 3000000 };
+    static uint8_t image[LARGE + 100];
+    static made_bytes head, label;
+    static uint8_t file[LARGE + 4096];
+    scanned s;
+    for (size_t i = 0; i < LARGE; i++)
+        image[i] = (uint8_t)(i * 7 + i / 1000);
+    // Example { features { entry { "image": bytes_list { image } } entry { "label": 9 } } }, lengths from within
+    head.nbytes = label.nbytes = 0;
+    add_int(&label, "label", 9);
+    made_bytes *parts = &head;
+    size_t list = LARGE + 5, feature = list + 5, entry = feature + 5 + 7, features = entry + 5 + label.nbytes;
+    uint8_t *to = file;
+    add_varint(parts, 1 << 3 | 2), add_varint(parts, features);
+    add_varint(parts, 1 << 3 | 2), add_varint(parts, entry);
+    add_field(parts, 1, "image", 5);
+    add_varint(parts, 2 << 3 | 2), add_varint(parts, feature);
+    add_varint(parts, 1 << 3 | 2), add_varint(parts, list);
+    add_varint(parts, 1 << 3 | 2), add_varint(parts, LARGE);
+    size_t data = head.nbytes + LARGE + label.nbytes;
+    to += 12;
+    memcpy(to, head.data, head.nbytes);
+    memcpy(to + head.nbytes, image, LARGE);
+    memcpy(to + head.nbytes + LARGE, label.data, label.nbytes);
+    for (int i = 0; i < 8; i++)
+        file[i] = (uint8_t)(data >> 8 * i);
+    uint32_t crc = masked_crc(file, 8), sum = masked_crc(file + 12, data);
+    for (int i = 0; i < 4; i++) {
+        file[8 + i] = (uint8_t)(crc >> 8 * i);
+        file[12 + data + (size_t)i] = (uint8_t)(sum >> 8 * i);
+    }
+    test_folder_write(&folder, "large.tfrec", file, data + 16);
+    scanned_init(&s, &mr__scanner_tfrecord, &folder, "large.tfrec", MR_BROKEN_FAIL);
+    scanned_expect(&s, 1, 0);
+    scanned_expect_key(&s, 0, "large/000000000");
+    scanned_expect_int(&s, 0, 9);
+    assert_int_equal(scanned_record(&s, 0).nbytes, LARGE);
+    assert_int_equal(scanned_record(&s, 0).offset, 12 + head.nbytes);
+    scanned_fini(&s);
+    file[12 + data - 1] ^= 128; // its very last byte
+    test_folder_write(&folder, "large.tfrec", file, data + 16);
+    scanned_init(&s, &mr__scanner_tfrecord, &folder, "large.tfrec", MR_BROKEN_FAIL);
+    assert_int_equal(s.result, MR_ECORRUPT);
+    scanned_fini(&s);
+}
+
+static int scan_with(const mr_hooks *hooks, void *arg)
+{
+    scanned s;
+    (void)arg;
+    scanned_init_by(&s, &(scanned_how){.scanner = &mr__scanner_tfrecord,
+                                       .folder = &folder,
+                                       .name = "fail.tfrecord",
+                                       .broken = MR_BROKEN_SKIP,
+                                       .hooks = hooks});
+    int result = s.result;
+    scanned_fini(&s);
+    return result;
+}
+
+static void every_allocation_may_fail_and_it_stops_when_asked(void **state)
+{
+    (void)state;
+    static made_bytes features, file;
+    scanned s;
+    file.nbytes = 0;
+    for (int i = 0; i < 4; i++) {
+        features.nbytes = 0;
+        add_image(&features, "image", 40);
+        add_text(&features, "filename", i == 2 ? "same" : i == 3 ? "same" : "");
+        add_text(&features, "label", "text");
+        add_ints(&features, "more", three, 3, true);
+        add_example(&file, &features);
+    }
+    add_record(&file, &features); // no Example
+    test_folder_write(&folder, "fail.tfrecord", file.data, file.nbytes);
+    failing_run(scan_with, NULL);
+    scanned_init_by(
+        &s, &(scanned_how){.scanner = &mr__scanner_tfrecord, .folder = &folder, .name = "fail.tfrecord", .stop = true});
+    assert_int_equal(s.result, MR_ECLOSED);
+    scanned_fini(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(golden_bytes),
+        cmocka_unit_test(records_one_after_the_other),
+        cmocka_unit_test(an_empty_file_has_no_samples),
+        cmocka_unit_test(features_become_key_label_and_members),
+        cmocka_unit_test(every_kind_of_label),
+        cmocka_unit_test(the_first_name_of_the_table_counts),
+        cmocka_unit_test(the_last_one_wins_and_the_unknown_is_passed_over),
+        cmocka_unit_test(sums_that_do_not_match),
+        cmocka_unit_test(cut_anywhere),
+        cmocka_unit_test(lengths_without_end),
+        cmocka_unit_test(examples_that_are_none),
+        cmocka_unit_test(too_many_features_and_values),
+        cmocka_unit_test(a_key_twice),
+        cmocka_unit_test(keys_that_cannot_be_one),
+        cmocka_unit_test(compressed_files_are_refused_with_advice),
+        cmocka_unit_test(large_records),
+        cmocka_unit_test(every_allocation_may_fail_and_it_stops_when_asked),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
