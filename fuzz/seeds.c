@@ -363,6 +363,10 @@ static void save_jsons(void)
         "[1,-2.5e+10,0.1,true,false,null,\"a\"]",
         "{\"a\":{\"b\":[[],{}]},\"\\u00e9\\n\":\"\\ud83d\\ude00\\\"\"}",
         "[\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\", 123456789012345678901234567890, 1e400, 4.9e-324]",
+        "[{\"bbox\":[1,2,3,4],\"category_id\":3,\"iscrowd\":1,\"area\":12.5,\"keypoints\":[1,2,2]},{}]",
+        "{\"annotations\":[{\"bbox\":[1,2,3,4],\"bbox_mode\":0}],\"width\":64,\"height\":48,\"label\":7}",
+        "{\"boxes\":[[1,2,3,4],null],\"labels\":[1,2],\"keypoints\":[[1,2,3],[[4,5,6]]],\"format\":\"xyxy\"}",
+        "{\"objects\":{\"bbox\":[[1,2,3,4]],\"category\":[5],\"area\":[1],\"iscrowd\":[0]}}",
         "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {

@@ -66,6 +66,9 @@ void fuzz_check_recode(const fuzz_setting *setting, mr_form form, const uint8_t 
 /* The JSON reader; `form` is nothing to it. */
 void fuzz_check_json(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
+/* The annotations of a sample; likewise. */
+void fuzz_check_annotation(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+
 /* The same calls with one allocation failing, or all from one on. */
 void fuzz_check_decode_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_jpeg_own_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
@@ -74,6 +77,7 @@ void fuzz_check_recode_failing(const fuzz_setting *setting, mr_form form, const 
 void fuzz_check_coefficients_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_index_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_json_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+void fuzz_check_annotation_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_roundtrip_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
 /* Says what does not hold, and aborts. */

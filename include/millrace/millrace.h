@@ -9,6 +9,7 @@
 #ifndef MILLRACE_H
 #define MILLRACE_H
 
+#include <millrace/annotation.h>
 #include <millrace/codec.h>
 #include <millrace/dataset.h>
 #include <millrace/error.h>

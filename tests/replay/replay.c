@@ -52,6 +52,8 @@ static void replay_file(const char *path, const picture_file *file, void *user)
     p->setting.salt = 0;
     fuzz_check_json(&p->setting, MR_FORM_NONE, bytes, nbytes);
     fuzz_check_json_failing(&p->setting, MR_FORM_NONE, bytes, nbytes);
+    fuzz_check_annotation(&p->setting, MR_FORM_NONE, bytes, nbytes);
+    fuzz_check_annotation_failing(&p->setting, MR_FORM_NONE, bytes, nbytes);
     fuzz_check_info_failing(&p->setting, MR_FORM_NONE, bytes, nbytes);
     fuzz_check_decode_failing(&p->setting, MR_FORM_NONE, bytes, nbytes);
     fuzz_check_recode_failing(&p->setting, MR_FORM_NONE, bytes, nbytes);

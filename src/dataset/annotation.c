@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dataset/annotation.h"
+
+#include "base/size.h"
+
+#include <string.h>
+
+int mr_annotation_new(const mr_hooks *hooks, mr_annotation **out)
+{
+    mr_hooks h;
+    if (out == NULL || mr__hooks_init(&h, hooks) != 0)
+        return MR_EARGUMENT;
+    mr_annotation *made = mr__alloc_zero(&h, sizeof *made);
+    if (made == NULL)
+        return MR_ENOMEM;
+    made->hooks = h;
+    *out = made;
+    return 0;
+}
+
+void mr_annotation_free(mr_annotation *annotation)
+{
+    if (annotation == NULL)
+        return;
+    mr_hooks hooks = annotation->hooks;
+    mr__buffer *const buffers[] = {&annotation->objects,    &annotation->points, &annotation->boxes,
+                                   &annotation->categories, &annotation->areas,  &annotation->flags,
+                                   &annotation->starts};
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+        mr__buffer_fini(buffers[i], &hooks);
+    mr__free(&hooks, annotation);
+}
+
+static int reserve(mr_annotation *a)
+{
+    const mr_hooks *hooks = &a->hooks;
+    size_t n = a->count; /* at most MR_ANNOTATION_NUMBERS_MAX */
+    if (mr__buffer_reserve(&a->boxes, hooks, n * 4 * sizeof(float)) != 0 ||
+        mr__buffer_reserve(&a->categories, hooks, n * sizeof(int64_t)) != 0 ||
+        mr__buffer_reserve(&a->areas, hooks, n * sizeof(float)) != 0 || mr__buffer_reserve(&a->flags, hooks, n) != 0 ||
+        mr__buffer_reserve(&a->starts, hooks, (n + 1) * sizeof(size_t)) != 0)
+        return mr__fail(&a->detail, MR_ENOMEM, "annotation: out of memory for %zu objects", n);
+    return 0;
+}
+
+/* Of the differences of two floats one may not be a float. */
+static float to_float(double value)
+{
+    const double most = 3.4028234663852886e38;
+    return (float)(value > most ? most : value < -most ? -most : value);
+}
+
+static void fill_view(const mr_annotation *a)
+{
+    size_t start = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        const mr__object *object = &((const mr__object *)a->objects.bytes)[i];
+        uint8_t mode = object->mode != MR__BOX_UNSAID ? object->mode : a->mode;
+        float *box = (float *)a->boxes.bytes + 4 * i;
+        for (size_t k = 0; k < 4; k++)
+            box[k] = to_float(mode == MR__BOX_XYXY && k >= 2 ? object->box[k] - object->box[k - 2] : object->box[k]);
+        ((int64_t *)a->categories.bytes)[i] = object->category;
+        ((float *)a->areas.bytes)[i] = (float)object->area;
+        a->flags.bytes[i] = object->flags;
+        ((size_t *)a->starts.bytes)[i] = start;
+        start += object->points / 3;
+    }
+    ((size_t *)a->starts.bytes)[a->count] = start;
+}
+
+int mr_annotation_read(mr_annotation *a, const void *bytes, size_t nbytes, mr_annotation_view *view)
+{
+    if (a == NULL)
+        return MR_EARGUMENT;
+    mr__detail_clear(&a->detail);
+    if (view == NULL || (bytes == NULL && nbytes != 0))
+        return mr__fail(&a->detail, MR_EARGUMENT, "annotation: no bytes, or no view");
+    int code = mr__annotation_parse(a, bytes, nbytes);
+    if (code == 0)
+        code = reserve(a);
+    if (code != 0)
+        return code;
+    fill_view(a);
+    const mr_annotation_view ours = {
+        .struct_size = sizeof ours,
+        .count = a->count,
+        .boxes = (const float *)a->boxes.bytes,
+        .categories = (const int64_t *)a->categories.bytes,
+        .areas = (const float *)a->areas.bytes,
+        .flags = a->flags.bytes,
+        .keypoint_starts = (const size_t *)a->starts.bytes,
+        .keypoints = (const float *)a->points.bytes,
+        .keypoint_count = a->point_count / 3,
+        .width = a->width,
+        .height = a->height,
+        .has_label = a->has_label,
+        .label = a->label,
+    };
+    if (!mr__struct_give(view, &ours, sizeof ours))
+        return mr__fail(&a->detail, MR_EARGUMENT, "annotation: struct_size of the view is not set");
+    return 0;
+}
+
+const char *mr_annotation_detail(const mr_annotation *annotation)
+{
+    return annotation != NULL ? annotation->detail.text : "";
+}
