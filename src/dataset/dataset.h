@@ -25,7 +25,7 @@
 #include "source/file.h"
 #include <stdatomic.h>
 
-enum { MR__SHARD_MAX = 65536, MR__FORM_MAX = 16, MR__PATH_MAX = 4096, MR__FORM_NAME_NBYTES = 24 };
+enum { MR__SHARD_MAX = 65536, MR__FORM_MAX = 16, MR__PATH_MAX = 4096, MR__FORM_NAME_NBYTES = 32 };
 
 /* One shard of one form; a folder is one shard without a file. */
 typedef struct mr__shard {
