@@ -3,6 +3,8 @@
  * Seeds for the fuzzer: a few hundred small images in every form and variety that the plain libraries and our own
  * encoder can write, and inputs of the round trip. `fuzz_seeds FOLDER` writes them.
  */
+#include "seeds_index.h"
+
 #include <millrace/millrace.h>
 
 #include <stdio.h>
@@ -405,6 +407,7 @@ int main(int argc, char **argv)
     save_pnms();
     save_own();
     save_l3s();
+    fuzz_seeds_index(save);
     save_roundtrips();
     save_jsons();
     printf("%d seeds in %s\n", written, folder);

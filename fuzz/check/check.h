@@ -57,6 +57,9 @@ void fuzz_check_coefficients(const fuzz_setting *setting, mr_form form, const ui
 /* A JPEG's row index, made, used and forged. */
 void fuzz_check_index(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
+/* Any bytes as an index file of a dataset; `form` does not matter. */
+void fuzz_check_index_file(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+
 /* An image is made of the bytes, encoded, and decoded again. */
 void fuzz_check_roundtrip(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
@@ -79,6 +82,7 @@ void fuzz_check_index_failing(const fuzz_setting *setting, mr_form form, const u
 void fuzz_check_json_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_annotation_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_roundtrip_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+void fuzz_check_index_file_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
 /* Says what does not hold, and aborts. */
 #define FUZZ_REQUIRE(holds, ...)                                                                                       \

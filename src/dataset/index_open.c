@@ -242,6 +242,18 @@ static int map_file(const char *path, const uint8_t **bytes, size_t *nbytes)
     return error;
 }
 
+/*
+ * Opening touches pages far apart, around each of which a kernel reads up to megabytes that nobody asked for; a small
+ * file it may as well read whole. What is read later is random over all of it (training) or in order (listing): the
+ * kernel reads ahead, and stops by itself where that is in vain.
+ */
+static void advise(const uint8_t *bytes, size_t nbytes, int advice)
+{
+    enum { SMALL = 1 << 20 };
+    if (nbytes > SMALL)
+        (void)madvise((void *)(uintptr_t)bytes, nbytes, advice); // a hint: refused, all is as well
+}
+
 int mr__index_open(mr__index *index, const char *path, mr__detail *detail)
 {
     const uint8_t *bytes;
@@ -253,7 +265,9 @@ int mr__index_open(mr__index *index, const char *path, mr__detail *detail)
         return mr__fail(detail, error == ENOMEM ? MR_ENOMEM : MR_EIO, "%s: the index cannot be opened: %m",
                         mr__name_end(path));
     }
+    advise(bytes, nbytes, MADV_RANDOM);
     error = mr__index_init(index, bytes, nbytes, path, detail);
+    advise(bytes, nbytes, MADV_NORMAL);
     if (error != 0 && nbytes != 0)
         munmap((void *)(uintptr_t)bytes, nbytes);
     index->mapped = error == 0;

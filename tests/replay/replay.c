@@ -48,6 +48,7 @@ static void replay_file(const char *path, const picture_file *file, void *user)
         fuzz_check_jpeg_own(&p->setting, MR_FORM_NONE, bytes, nbytes);
         fuzz_check_coefficients(&p->setting, MR_FORM_NONE, bytes, nbytes);
         fuzz_check_index(&p->setting, MR_FORM_NONE, bytes, nbytes);
+        fuzz_check_index_file(&p->setting, MR_FORM_NONE, bytes, nbytes);
     }
     p->setting.salt = 0;
     fuzz_check_json(&p->setting, MR_FORM_NONE, bytes, nbytes);
@@ -60,6 +61,7 @@ static void replay_file(const char *path, const picture_file *file, void *user)
     fuzz_check_jpeg_own_failing(&p->setting, MR_FORM_NONE, bytes, nbytes);
     fuzz_check_coefficients_failing(&p->setting, MR_FORM_NONE, bytes, nbytes);
     fuzz_check_index_failing(&p->setting, MR_FORM_NONE, bytes, nbytes);
+    fuzz_check_index_file_failing(&p->setting, MR_FORM_NONE, bytes, nbytes);
     if (mr_form_probe(bytes, nbytes) == MR_FORM_NONE) {
         fuzz_check_roundtrip(&p->setting, MR_FORM_NONE, bytes, nbytes);
         fuzz_check_roundtrip_failing(&p->setting, MR_FORM_NONE, bytes, nbytes);
