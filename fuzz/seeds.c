@@ -3,6 +3,8 @@
  * Seeds for the fuzzer: a few hundred small images in every form and variety that the plain libraries and our own
  * encoder can write, and inputs of the round trip. `fuzz_seeds FOLDER` writes them.
  */
+#include "seeds_tar.h"
+
 #include <millrace/millrace.h>
 
 #include <stdio.h>
@@ -385,6 +387,7 @@ int main(int argc, char **argv)
     save_own();
     save_l3s();
     save_roundtrips();
+    fuzz_seeds_tar(save);
     printf("%d seeds in %s\n", written, folder);
     return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What must hold for any bytes, checked through the public headers alone (but for coefficients.c, and libjpeg-turbo in
- * plain.c). The fuzz targets call these checks, and so does tests/replay, which needs no fuzzer. A check that fails
- * says so on stderr and aborts: to a fuzzer that is a find.
+ * What must hold for any bytes, checked through the public headers alone (but for coefficients.c, tar.c, and
+ * libjpeg-turbo in plain.c). The fuzz targets call these checks, and so does tests/replay, which needs no fuzzer. A
+ * check that fails says so on stderr and aborts: to a fuzzer that is a find.
  */
 #ifndef FUZZ_CHECK_H
 #define FUZZ_CHECK_H
@@ -63,6 +63,9 @@ void fuzz_check_roundtrip(const fuzz_setting *setting, mr_form form, const uint8
 /* A JPEG to L3, an L3 to JPEG or L3; others are left alone. And what is verified, tile by tile. */
 void fuzz_check_recode(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
+/* Any bytes as a tar shard, scanned for an index; `form` does not matter. */
+void fuzz_check_tar(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+
 /* The same calls with one allocation failing, or all from one on. */
 void fuzz_check_decode_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_jpeg_own_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
@@ -70,6 +73,7 @@ void fuzz_check_info_failing(const fuzz_setting *setting, mr_form form, const ui
 void fuzz_check_recode_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_coefficients_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_index_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+void fuzz_check_tar_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_roundtrip_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
 /* Says what does not hold, and aborts. */
