@@ -26,6 +26,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t nbytes, size_t max_nbytes,
         return fuzz_mutate_l3(bytes, nbytes, max_nbytes, seed);
     if (seed % 4 != 0 && fuzz_is_jpeg(bytes, nbytes))
         return fuzz_mutate_jpeg(bytes, nbytes, max_nbytes, seed);
+    if (!plain && fuzz_is_tar(bytes, nbytes))
+        return fuzz_mutate_tar(bytes, nbytes, max_nbytes, seed);
     nbytes = LLVMFuzzerMutate(bytes, nbytes, max_nbytes);
     if (!plain)
         mend_raw(bytes, nbytes);

@@ -18,4 +18,7 @@ size_t fuzz_mutate_jpeg(uint8_t *bytes, size_t nbytes, size_t max_nbytes, uint32
 bool fuzz_is_l3(const uint8_t *bytes, size_t nbytes);
 size_t fuzz_mutate_l3(uint8_t *bytes, size_t nbytes, size_t max_nbytes, uint32_t seed);
 
+bool fuzz_is_tar(const uint8_t *bytes, size_t nbytes);
+size_t fuzz_mutate_tar(uint8_t *bytes, size_t nbytes, size_t max_nbytes, uint32_t seed);
+
 #endif

@@ -4,6 +4,7 @@
  * encoder can write, and inputs of the round trip. `fuzz_seeds FOLDER` writes them.
  */
 #include "seeds_index.h"
+#include "seeds_tar.h"
 
 #include <millrace/millrace.h>
 
@@ -410,6 +411,7 @@ int main(int argc, char **argv)
     fuzz_seeds_index(save);
     save_roundtrips();
     save_jsons();
+    fuzz_seeds_tar(save);
     printf("%d seeds in %s\n", written, folder);
     return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What must hold for any bytes, checked through the public headers alone (but for coefficients.c and json.c, and
- * libjpeg-turbo in plain.c). The fuzz targets call these checks, and so does tests/replay, which needs no fuzzer. A
- * check that fails says so on stderr and aborts: to a fuzzer that is a find.
+ * What must hold for any bytes, checked through the public headers alone (but for the dataset's, json.c and
+ * coefficients.c, and libjpeg-turbo in plain.c). The fuzz targets call these checks, and so does tests/replay, which
+ * needs no fuzzer. A check that fails says so on stderr and aborts: to a fuzzer that is a find.
  */
 #ifndef FUZZ_CHECK_H
 #define FUZZ_CHECK_H
@@ -71,6 +71,8 @@ void fuzz_check_json(const fuzz_setting *setting, mr_form form, const uint8_t *b
 
 /* The annotations of a sample; likewise. */
 void fuzz_check_annotation(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+/* Any bytes as a tar shard, scanned for an index; `form` does not matter. */
+void fuzz_check_tar(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
 /* The same calls with one allocation failing, or all from one on. */
 void fuzz_check_decode_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
@@ -81,6 +83,7 @@ void fuzz_check_coefficients_failing(const fuzz_setting *setting, mr_form form, 
 void fuzz_check_index_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_json_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_annotation_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+void fuzz_check_tar_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_roundtrip_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_index_file_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 

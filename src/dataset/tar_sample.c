@@ -203,7 +203,7 @@ static int take_label(mr__tar_sample *s, mr__window *window, const mr__tar_entry
         return mr__scan_io(s->scan, window);
     if (got < entry->nbytes)
         return mr__fail(s->scan->detail, MR_ETRUNCATED, "%s: became shorter while it was scanned", s->scan->path);
-    if (mr__buffer_reserve(&s->label_text, s->scan->hooks, got) != 0)
+    if (mr__buffer_reserve(&s->label_text, s->scan->hooks, got + 1) != 0) /* an empty one has a place too */
         return fail_memory(s);
     memcpy(s->label_text.bytes, bytes, got);
     if (mr__tar_label_read(s->label_text.bytes, got, &s->label_values, s->scan->hooks, &s->label) != 0)

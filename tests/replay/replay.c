@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * replay [--small] PATH...: runs every file through the checks of fuzz/check and holds its pixels against the plain
- * library. @ before a path: of the shared folder ($MILLRACE_SHARED). --small: the limits of the fuzz targets, and every
- * allocation fails in its turn. Exits 1 when pixels differ or a file takes too long, aborts when a check fails, 77
- * (skipped) when no path is there.
+ * library; a file called tar-... is a tar shard. @ before a path: of the shared folder ($MILLRACE_SHARED). --small: the
+ * limits of the fuzz targets, and every allocation fails in its turn. Exits 1 when pixels differ or a file takes too
+ * long, aborts when a check fails, 77 (skipped) when no path is there.
  */
 #include "replay.h"
 
@@ -30,16 +30,27 @@ typedef struct plan {
     tally tally;
 } plan;
 
+/* Whether the name of the file itself begins so: what is no image says by it what it is. */
+static bool is_called(const char *path, const char *beginning)
+{
+    const char *slash = strrchr(path, '/');
+    return strncmp(slash != NULL ? slash + 1 : path, beginning, strlen(beginning)) == 0;
+}
+
+static void replay_tar(const plan *p, const picture_file *file)
+{
+    fuzz_check_tar(&p->setting, MR_FORM_NONE, file->bytes, file->nbytes);
+    fuzz_check_tar_failing(&p->setting, MR_FORM_NONE, file->bytes, file->nbytes);
+}
+
 /*
  * With default limits, as a user has them, once; then the checks, which decode it a dozen times each, with limits that
  * let all but a few files through. Twice, with other hints.
  */
-static void replay_file(const char *path, const picture_file *file, void *user)
+static void replay_image(plan *p, const char *path, const picture_file *file)
 {
-    plan *p = user;
     const uint8_t *bytes = file->bytes;
     size_t nbytes = file->nbytes;
-    watch_file(path);
     compare_with_peer(&p->tally, path, bytes, nbytes);
     for (p->setting.salt = 0; p->setting.salt < 2; p->setting.salt++) {
         fuzz_check_info(&p->setting, MR_FORM_NONE, bytes, nbytes);
@@ -66,6 +77,16 @@ static void replay_file(const char *path, const picture_file *file, void *user)
         fuzz_check_roundtrip(&p->setting, MR_FORM_NONE, bytes, nbytes);
         fuzz_check_roundtrip_failing(&p->setting, MR_FORM_NONE, bytes, nbytes);
     }
+}
+
+static void replay_file(const char *path, const picture_file *file, void *user)
+{
+    plan *p = user;
+    watch_file(path);
+    if (is_called(path, "tar-"))
+        replay_tar(p, file);
+    else
+        replay_image(p, path, file);
     watch_stop();
     p->tally.files++;
 }

@@ -140,7 +140,8 @@ static void check_places(const char *path, const mr__index *index)
         const char *key;
         size_t key_nbytes;
         char bytes[1024];
-        assert_true(mr__index_record(index, i, &record) && mr__index_key(index, i, &key, &key_nbytes));
+        assert_true(mr__index_record(index, i, &record));
+        assert_true(mr__index_key(index, i, &key, &key_nbytes));
         long magic = record.form == MR_FORM_PNG ? 16 : 4;
         assert_int_equal(fseek(file, (long)record.offset + magic, SEEK_SET), 0);
         assert_int_equal(fread(bytes, 1, key_nbytes, file), key_nbytes);
