@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.h"
 #include "listing.h"
+#include "source.h"
+#include "summary.h"
 #include "text.h"
 
 #include <errno.h>
@@ -16,7 +18,19 @@ static const option options_info[] = {
      .offset = offsetof(settings, tiles),
      .help =
          "Tell of every tile, where the form has tiles (l3): its number, place, bytes, kind, and whether it is whole"},
-    LISTING_JSON,
+    {.name = "form",
+     .letter = 'F',
+     .kind = OPTION_TEXT,
+     .offset = offsetof(settings, form),
+     .argument = "NAME",
+     .help = "Of a dataset: the sizes are those of this form",
+     .initial = "the first"},
+    {.name = "json",
+     .letter = 'j',
+     .kind = OPTION_FLAG,
+     .offset = offsetof(settings, json),
+     .help = "Print one JSON array, an object a line for each file (a bad one has \"error\" in it); of a dataset one "
+             "object"},
     {.name = "no-limits",
      .letter = 0,
      .kind = OPTION_FLAG,
@@ -234,9 +248,34 @@ static void put_json(json *j, const finding *found)
         put_json_tiles(j, found);
 }
 
+/* Images, or one dataset: which of them, into *dataset. */
+static int decide(const settings *s, char **names, size_t count, bool *dataset)
+{
+    *dataset = source_is_dataset(s, names[0]);
+    for (size_t i = 1; i < count; i++)
+        if (source_is_dataset(s, names[i]) != *dataset) {
+            complain(NULL, "info: '%s' is %s and '%s' is not: ask for them one after the other",
+                     names[*dataset ? 0 : i], "a dataset", names[*dataset ? i : 0]);
+            return EXIT_USAGE;
+        }
+    if (*dataset && (s->tiles || s->no_limits)) {
+        complain(NULL, "info: --%s is for images, and '%s' is a dataset", s->tiles ? "tiles" : "no-limits", names[0]);
+        return EXIT_USAGE;
+    }
+    if (!*dataset && s->form != NULL) {
+        complain(NULL, "info: --form is for datasets, and '%s' is none", names[0]);
+        return EXIT_USAGE;
+    }
+    return EXIT_GOOD;
+}
+
 static int run(const settings *s, char **names, size_t count)
 {
     table t = {0};
+    bool dataset;
+    int usage = decide(s, names, count, &dataset);
+    if (usage != EXIT_GOOD || dataset)
+        return usage != EXIT_GOOD ? usage : summary_run(s, names, count);
     const listing headers = {.look = look, .put_line = s->tiles ? put_tiles : add_row, .put_json = put_json, .to = &t};
     int result = listing_run(&headers, s, names, count);
     if (t.count != 0)
@@ -247,8 +286,8 @@ static int run(const settings *s, char **names, size_t count)
 
 const command command_info = {
     .name = "info",
-    .operands = "FILE...",
-    .summary = "Tell what the headers of images say",
+    .operands = "PATH...",
+    .summary = "Tell what the headers of images say, or what a dataset has",
     .text =
         (const char *const[]){
             "Prints a table with a line for each file: its form, its size as stored, the channels and bits a decode "
@@ -260,13 +299,20 @@ const command command_info = {
             "With --tiles the exit code is 1 also when a tile is damaged or the file ends early; without, nothing "
             "behind the "
             "header is looked at (verify does that).",
+            "Of a dataset (a folder of images or a packed one, tar shards and the like) it tells the samples, classes, "
+            "sizes, forms with their bytes, a histogram of them, its fingerprint and where its index is. Only the "
+            "index is read, which is made where there is none.",
             "The form is found by content, never by the name. In JSON a name that is not UTF-8 has U+FFFD for each bad "
             "byte, and its bytes as \"name_hex\" beside it.",
             NULL},
-    .groups = (const option_group[]){{"Options", options_info}, {"Help", options_common}, {NULL, NULL}},
+    .groups = (const option_group[]){{"Options", options_info},
+                                     {"How to read the dataset", options_source},
+                                     {"Help", options_common},
+                                     {NULL, NULL}},
     .examples =
         (const example[]){{"millrace info photo.jpg scan.png", "A line for each of two files"},
                           {"millrace info --json *.jpg | jq '.[] | select(.progressive)'", "The progressive ones"},
+                          {"millrace info ~/imagenet/train", "What is in a dataset"},
                           {"millrace info --tiles photo.l3", "Where each tile is, and whether it is whole"},
                           {NULL, NULL}},
     .operand_min = 1,
