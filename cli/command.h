@@ -90,10 +90,11 @@ typedef struct option {
     size_t offset;        /* of the field in settings */
     const char *argument; /* "N"; NULL: takes none */
     const char *help;     /* one sentence, without its full stop */
-    const char *initial;  /* the default as the help says it; NULL: nothing to say. If numeric it is parsed */
+    const char *initial;  /* the default as the help says it; NULL: nothing to say. If it can be a value it is one */
     uint32_t min, max;    /* of OPTION_NUMBER */
     const char *words;    /* separated by spaces; offered by the completions */
     const char *forms;    /* that have what it asks for, separated by spaces; NULL: nothing to do with a form */
+    bool described;       /* the default is words about it, though any text could be a value */
     bool hidden;          /* works, but no help speaks of it */
 } option;
 

@@ -169,7 +169,7 @@ static void put_dataset(const settings *s, const source *src)
     printf(": %s sample%s in %s file%s (%s), %s problem%s; ", count_text(i->samples).text, plural(i->samples),
            count_text(i->files).text, plural(i->files), mr_layout_name(i->layout), count_text(i->problems).text,
            plural(i->problems));
-    fputs(i->indexed_now ? "the index was made now and is " : "the index was there and is up to date: ", stdout);
+    fputs(i->indexed_now ? "index made now: " : "index found, up to date: ", stdout);
     put_escaped(stdout, place);
     putchar('\n');
 }
@@ -223,14 +223,7 @@ static int run(const settings *s, char **names, size_t count)
 {
     settings copy = *s;
     const listing indexes = {.look = look, .put_line = put_line, .put_json = put_json, .to = &copy};
-    bool dataset = source_is_dataset(s, names[0]);
-    for (size_t i = 1; i < count; i++)
-        if (source_is_dataset(s, names[i]) != dataset) {
-            complain(NULL, "index: '%s' is a dataset and '%s' is not: ask for them one after the other",
-                     names[dataset ? 0 : i], names[dataset ? i : 0]);
-            return EXIT_USAGE;
-        }
-    if (dataset)
+    if (source_is_dataset(s, names, count))
         return index_dataset(s, names, count);
     int result = check(s, names, count);
     return result == EXIT_GOOD ? listing_run(&indexes, s, names, count) : result;

@@ -24,7 +24,8 @@ static const option options_info[] = {
      .offset = offsetof(settings, form),
      .argument = "NAME",
      .help = "Of a dataset: the sizes are those of this form",
-     .initial = "the first"},
+     .initial = "the first",
+     .described = true},
     {.name = "json",
      .letter = 'j',
      .kind = OPTION_FLAG,
@@ -248,22 +249,15 @@ static void put_json(json *j, const finding *found)
         put_json_tiles(j, found);
 }
 
-/* Images, or one dataset: which of them, into *dataset. */
-static int decide(const settings *s, char **names, size_t count, bool *dataset)
+/* EXIT_USAGE, after a word on it, where an option is not for what is asked of. */
+static int check(const settings *s, const char *name, bool dataset)
 {
-    *dataset = source_is_dataset(s, names[0]);
-    for (size_t i = 1; i < count; i++)
-        if (source_is_dataset(s, names[i]) != *dataset) {
-            complain(NULL, "info: '%s' is %s and '%s' is not: ask for them one after the other",
-                     names[*dataset ? 0 : i], "a dataset", names[*dataset ? i : 0]);
-            return EXIT_USAGE;
-        }
-    if (*dataset && (s->tiles || s->no_limits)) {
-        complain(NULL, "info: --%s is for images, and '%s' is a dataset", s->tiles ? "tiles" : "no-limits", names[0]);
+    if (dataset && (s->tiles || s->no_limits)) {
+        complain(NULL, "info: --%s is for images, and '%s' is a dataset", s->tiles ? "tiles" : "no-limits", name);
         return EXIT_USAGE;
     }
-    if (!*dataset && s->form != NULL) {
-        complain(NULL, "info: --form is for datasets, and '%s' is none", names[0]);
+    if (!dataset && s->form != NULL) {
+        complain(NULL, "info: --form is for datasets, and '%s' is none", name);
         return EXIT_USAGE;
     }
     return EXIT_GOOD;
@@ -272,8 +266,8 @@ static int decide(const settings *s, char **names, size_t count, bool *dataset)
 static int run(const settings *s, char **names, size_t count)
 {
     table t = {0};
-    bool dataset;
-    int usage = decide(s, names, count, &dataset);
+    bool dataset = source_is_dataset(s, names, count);
+    int usage = check(s, names[0], dataset);
     if (usage != EXIT_GOOD || dataset)
         return usage != EXIT_GOOD ? usage : summary_run(s, names, count);
     const listing headers = {.look = look, .put_line = s->tiles ? put_tiles : add_row, .put_json = put_json, .to = &t};

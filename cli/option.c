@@ -348,7 +348,7 @@ static int parse_short(const command *c, char ***next, settings *out)
 /* Defaults stand in the table and nowhere else. "as stored" and the like are no values: zero stays. */
 static void set_initial(const option *o, void *user)
 {
-    if (o->initial != NULL && o->kind != OPTION_FLAG)
+    if (o->initial != NULL && o->kind != OPTION_FLAG && !o->described)
         read_value(o, o->initial, user);
 }
 

@@ -15,9 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* As mr_pack_options.filter counts them. */
-#define FILTER_WORDS "bilinear nearest box hamming bicubic lanczos"
-
 static const option options_what[] = {
     PACKING_OUT,
     {.name = "forms",
@@ -47,7 +44,7 @@ static const option options_what[] = {
      .argument = "FILTER",
      .help = "How to reduce, by Pillow's names",
      .initial = "bilinear",
-     .words = FILTER_WORDS},
+     .words = "bilinear nearest box hamming bicubic lanczos"},
     {.name = "pillow",
      .kind = OPTION_CHOICE,
      .offset = offsetof(settings, pillow),
@@ -114,20 +111,10 @@ static const option options_how[] = {
     {0},
 };
 
-static uint32_t filter_of(const settings *s)
-{
-    uint32_t number = 0;
-    for (const char *word = FILTER_WORDS; s->filter != NULL && *word != '\0'; number++) {
-        size_t length = strcspn(word, " ");
-        if (strlen(s->filter) == length && strncmp(s->filter, word, length) == 0)
-            return number;
-        word += length + (word[length] == ' ');
-    }
-    return 0;
-}
-
 static mr_pack_options options_of(const settings *s, const mr_pack_form *forms, size_t count, progress *p)
 {
+    mr_filter filter = MR_FILTER_BILINEAR;
+    mr_filter_from_name(s->filter, &filter);
     return (mr_pack_options){
         .struct_size = sizeof(mr_pack_options),
         .forms = forms,
@@ -140,7 +127,7 @@ static mr_pack_options options_of(const settings *s, const mr_pack_form *forms, 
                                                     : MR_ALIGN_AUTO,
         .no_row_index = s->no_row_index,
         .no_check = s->no_check,
-        .filter = filter_of(s),
+        .filter = filter,
         .pillow = s->pillow == 12 ? 12 : 0,
         .part = s->part[0],
         .parts = s->part[1],

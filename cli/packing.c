@@ -74,12 +74,14 @@ static void put(const settings *s, const char *verb, const mr_pack_report *r, do
         printf(" is complete already: %s sample%s in %s shard%s, %s\n", count_text(r->samples).text, plural(r->samples),
                count_text(r->shards).text, plural(r->shards), bytes_text(r->out_nbytes).text);
     } else {
-        printf("%s%s %s sample%s%s into %s shard%s of ", style_of(&t, STYLE_BOLD), verb, count_text(r->samples).text,
-               plural(r->samples), style_of(&t, STYLE_NONE), count_text(r->shards).text, plural(r->shards));
+        printf("%s%s %s sample%s%s into ", style_of(&t, STYLE_BOLD), verb, count_text(r->samples).text,
+               plural(r->samples), style_of(&t, STYLE_NONE));
         put_escaped(stdout, s->out);
-        printf(" in %.2f s: %s in (%s/s), %s out\n", seconds, bytes_text(r->in_nbytes).text,
-               bytes_text(seconds > 0 ? (uint64_t)((double)r->in_nbytes / seconds) : 0).text,
-               bytes_text(r->out_nbytes).text);
+        printf(": %s shard%s, %s in, %s out, %.2f s", count_text(r->shards).text, plural(r->shards),
+               bytes_text(r->in_nbytes).text, bytes_text(r->out_nbytes).text, seconds);
+        if (r->in_nbytes != 0 && seconds > 0)
+            printf(" (%s/s in)", bytes_text((uint64_t)((double)r->in_nbytes / seconds)).text);
+        putchar('\n');
     }
     if (r->shards_found != 0 && !r->was_complete)
         printf("  went on: %s shard%s had been finished by an earlier run\n", count_text(r->shards_found).text,

@@ -73,7 +73,10 @@ static void put_json(progress *p, double now, double rate)
     json_number(&j, "refused", l->refused);
     json_real(&j, "elapsed_s", now - p->start);
     json_real(&j, "rate", rate);
-    json_real(&j, "eta_s", left_of(p, rate));
+    if (l->total != 0 && (rate > 0 || l->done >= l->total))
+        json_real(&j, "eta_s", left_of(p, rate));
+    else
+        json_null(&j, "eta_s");
     json_close(&j, '}');
     fputc('\n', stderr);
     funlockfile(stderr);
@@ -142,8 +145,11 @@ static void finish(progress *p)
 {
     double now = seconds(), elapsed = now - p->start;
     uint64_t done = p->last.done - (p->first < p->last.done ? p->first : p->last.done);
-    if (p->kind == PROGRESS_JSON && p->begun)
-        put_json(p, now, elapsed > 0 ? (double)done / elapsed : 0);
+    double rate = elapsed > 0 ? (double)done / elapsed : 0;
+    if (p->kind == PROGRESS_JSON)
+        put_json(p, now, rate);
+    else if (p->kind == PROGRESS_LINE)
+        draw(p, rate);
     wipe(p);
     p->begun = false;
 }

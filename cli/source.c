@@ -179,7 +179,7 @@ static bool is_image(const char *path)
     return mr_form_probe(bytes, nbytes) != MR_FORM_NONE;
 }
 
-bool source_is_dataset(const settings *s, const char *path)
+static bool is_dataset(const settings *s, const char *path)
 {
     struct stat status;
     if (strcmp(path, "-") == 0)
@@ -189,6 +189,14 @@ bool source_is_dataset(const settings *s, const char *path)
     if (stat(path, &status) != 0)
         return strchr(path, '{') != NULL;
     return S_ISDIR(status.st_mode) || (S_ISREG(status.st_mode) && has_shard_name(path) && !is_image(path));
+}
+
+bool source_is_dataset(const settings *s, char **paths, size_t count)
+{
+    bool all = true;
+    for (size_t i = 0; i < count && all; i++)
+        all = is_dataset(s, paths[i]);
+    return all;
 }
 
 bool source_is_packed(const char *folder)
@@ -329,12 +337,12 @@ void source_index_place(const source *src, const settings *s, char *text, size_t
     else if (is(s->index_place, "none"))
         snprintf(text, nbytes, "nowhere: it is made anew each time");
     else if (is(s->index_place, "beside"))
-        snprintf(text, nbytes, src->info.layout == MR_LAYOUT_FOLDER ? "%s/.millrace.mrx" : "beside each file (%s.mrx)",
+        snprintf(text, nbytes, src->info.layout == MR_LAYOUT_FOLDER ? "%s/.millrace.mrx" : "%s.mrx, and so on",
                  src->name);
     else if (s->index_folder != NULL)
-        snprintf(text, nbytes, "%s", s->index_folder);
+        snprintf(text, nbytes, "in %s", s->index_folder);
     else if (cache != NULL && cache[0] == '/')
-        snprintf(text, nbytes, "%s/millrace/index", cache);
+        snprintf(text, nbytes, "in %s/millrace/index", cache);
     else
-        snprintf(text, nbytes, "%s/.cache/millrace/index", home != NULL ? home : "~");
+        snprintf(text, nbytes, "in %s/.cache/millrace/index", home != NULL ? home : "~");
 }

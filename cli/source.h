@@ -20,8 +20,11 @@ typedef struct source {
 int source_open(source *src, const settings *s, progress *p, char **paths, size_t count);
 void source_close(source *src);
 
-/* Whether a path is a dataset for commands that take images, too: a folder, a shard, or what an option says is one. */
-bool source_is_dataset(const settings *s, const char *path);
+/*
+ * Whether operands are a dataset, for commands that take images, too: all of them folders, shards, or what an option
+ * says is one.
+ */
+bool source_is_dataset(const settings *s, char **paths, size_t count);
 
 /* Whether a folder is a packed dataset: it has a dataset.json. */
 bool source_is_packed(const char *folder);

@@ -148,8 +148,12 @@ static void put_labels(const source *src, const counts *c)
         return;
     }
     fputs(count_text(e.used).text, stdout);
-    put_class(src, c, "fewest", e.least);
-    put_class(src, c, "most", e.most);
+    if (c->classes[e.least] == c->classes[e.most]) {
+        printf("; %s sample%s in each", count_text(c->classes[e.least]).text, plural(c->classes[e.least]));
+    } else {
+        put_class(src, c, "fewest", e.least);
+        put_class(src, c, "most", e.most);
+    }
     if (c->unlabelled != 0)
         printf("; %s without a label", count_text(c->unlabelled).text);
     putchar('\n');
