@@ -48,13 +48,10 @@ typedef struct settings {
     bool rebuild;
     const char *progress;
     /* how to pack them */
-    uint32_t max_side, short_side;
     uint64_t budget_nbytes, shard_nbytes;
     uint32_t shard_samples;
     const char *align;
     bool no_row_index, no_check;
-    const char *filter;
-    uint32_t pillow;
     uint32_t part[2]; /* 2 of 8 */
     uint32_t max_bad; /* millionths */
     /* what to show or take of them */
