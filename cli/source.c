@@ -142,6 +142,9 @@ int source_open(source *src, const settings *s, progress *p, char **paths, size_
         complain(NULL, "stopped while the index was made; nothing of it is kept");
     else
         complain(detail[0] != '\0' ? NULL : src->name, "%s", detail[0] != '\0' ? detail : mr_error_text(result));
+    if ((result == MR_ECORRUPT || result == MR_ETRUNCATED) && options.broken == MR_BROKEN_FAIL &&
+        !source_is_packed(src->name))
+        remark(src->name, "--broken=skip leaves out what is broken, and tells of it");
     source_close(src);
     return EXIT_BAD_INPUT;
 }

@@ -94,12 +94,22 @@ __attribute__((format(printf, 4, 5))) static void fail(job *j, uint64_t ordinal,
     pthread_mutex_unlock(&j->lock);
 }
 
-/* The key as the name of a file without its ending: in a packed dataset %2E and %25 of the base name are undone. */
+/*
+ * The key as the name of a file without its ending. In a packed dataset %2E and %25 of the base name are undone; a "./"
+ * or a second slash, as tar has them, changes nothing of the name and is left out. The rest is tree_fault's.
+ */
 static void name_of(const job *j, const char *key, char out[PATH_MAX])
 {
     const char *slash = strrchr(key, '/'), *base = slash != NULL ? slash + 1 : key;
     size_t used = 0;
     for (const char *p = key; *p != '\0' && used < PATH_MAX - 1; p++) {
+        bool begins = p > key ? p[-1] == '/' : true;
+        if (begins && p[0] == '.' && p[1] == '/') {
+            p++;
+            continue;
+        }
+        if (begins && p > key && p[0] == '/')
+            continue;
         bool coded = j->src->info.layout == MR_LAYOUT_PACKED && p >= base && p[0] == '%' && p[1] == '2' &&
                      (p[2] == 'E' || p[2] == '5');
         out[used++] = !coded ? *p : p[2] == 'E' ? '.' : '%';
