@@ -28,9 +28,12 @@ all: ## build the command and the libraries into build/ (the default)
 	@$(ninja)
 	@echo "built $(BUILD)/millrace, $(BUILD)/libmillrace.so, $(BUILD)/libmillrace.a"
 
-demo: all ## generate a small set of images and run the main job on it
+demo: all ## generate a small set of images, run the main job on it, pack it and verify that
 	@$(BUILD)/millrace generate $(BUILD)/demo --seed 1 --force
 	@$(BUILD)/millrace decode $(BUILD)/demo
+	@rm -rf $(BUILD)/demo-packed
+	@$(BUILD)/millrace pack $(BUILD)/demo -o $(BUILD)/demo-packed --forms original,l3 --index-place none
+	@$(BUILD)/millrace verify $(BUILD)/demo-packed
 
 test: ## build with warnings as errors and run every test, with sanitizers and for aarch64 too
 	@$(SETUP) build test

@@ -39,6 +39,27 @@ typedef struct settings {
     const char *filter;
     uint32_t pillow; /* whose version's pixels a resize gives */
     const char *forms;
+    /* of datasets: how to read them */
+    const char *layout;
+    const char *list;
+    const char *index_place;
+    const char *index_folder;
+    const char *broken;
+    bool rebuild;
+    const char *progress;
+    /* how to pack them */
+    uint64_t budget_nbytes, shard_nbytes;
+    uint32_t shard_samples;
+    const char *align;
+    bool no_row_index, no_check;
+    uint32_t part[2]; /* 2 of 8 */
+    uint32_t max_bad; /* millionths */
+    /* what to show or take of them */
+    bool with_forms, in_full;
+    uint64_t first, limit;
+    const char *form;
+    const char *member;
+    const char *report;
     bool man;
     const char *completion;
 } settings;
@@ -47,6 +68,9 @@ typedef enum option_kind {
     OPTION_FLAG,        /* bool */
     OPTION_NUMBER,      /* uint32_t, min to max */
     OPTION_SEED,        /* uint64_t */
+    OPTION_BYTES,       /* uint64_t: 200GB */
+    OPTION_SHARE,       /* uint32_t, in millionths: 0.1% */
+    OPTION_PART,        /* uint32_t[2]: 2/8 */
     OPTION_CHOICE,      /* uint32_t, one of `words` */
     OPTION_WORD,        /* const char *, one of `words` */
     OPTION_TEXT,        /* const char * */
@@ -63,10 +87,11 @@ typedef struct option {
     size_t offset;        /* of the field in settings */
     const char *argument; /* "N"; NULL: takes none */
     const char *help;     /* one sentence, without its full stop */
-    const char *initial;  /* the default as the help says it; NULL: nothing to say. If numeric it is parsed */
+    const char *initial;  /* the default as the help says it; NULL: nothing to say. If it can be a value it is one */
     uint32_t min, max;    /* of OPTION_NUMBER */
     const char *words;    /* separated by spaces; offered by the completions */
     const char *forms;    /* that have what it asks for, separated by spaces; NULL: nothing to do with a form */
+    bool described;       /* the default is words about it, though any text could be a value */
     bool hidden;          /* works, but no help speaks of it */
 } option;
 
@@ -96,7 +121,7 @@ typedef struct command {
 } command;
 
 extern const command command_info, command_convert, command_hash, command_verify, command_decode, command_index,
-    command_generate, command_help;
+    command_generate, command_pack, command_merge, command_ls, command_cat, command_unpack, command_help;
 
 /* All of them, up to NULL, in the order in which help lists them. */
 extern const command *const commands[];
@@ -107,6 +132,7 @@ extern const char *const command_notes[];
 /* Options more than one subcommand takes. */
 extern const option options_common[]; /* --help */
 extern const option options_hints[];
+extern const option options_source[]; /* how a dataset is read */
 
 /* --jpeg, as everything that decodes takes it. */
 #define OPTION_JPEG                                                                                                    \

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.h"
 #include "listing.h"
+#include "quantity.h"
+#include "source.h"
 #include "text.h"
 
 #include <errno.h>
@@ -23,7 +25,12 @@ static const option options_index[] = {
      .offset = offsetof(settings, out),
      .argument = "FILE",
      .help = "Write the index of the one JPEG named to FILE, not beside it; '-' is standard output"},
-    LISTING_JSON,
+    {.name = "json",
+     .letter = 'j',
+     .kind = OPTION_FLAG,
+     .offset = offsetof(settings, json),
+     .help = "Print one JSON array, an object a line for each file (a bad one has \"error\" in it); of a dataset one "
+             "object"},
     {.name = "force",
      .letter = 'f',
      .kind = OPTION_FLAG,
@@ -153,21 +160,87 @@ static int check(const settings *s, char **names, size_t count)
     return EXIT_GOOD;
 }
 
+static void put_dataset(const settings *s, const source *src)
+{
+    char place[PATH_MAX + 64];
+    const mr_dataset_info *i = &src->info;
+    source_index_place(src, s, place, sizeof place);
+    put_escaped(stdout, src->name);
+    printf(": %s sample%s in %s file%s (%s), %s problem%s; ", count_text(i->samples).text, plural(i->samples),
+           count_text(i->files).text, plural(i->files), mr_layout_name(i->layout), count_text(i->problems).text,
+           plural(i->problems));
+    fputs(i->indexed_now ? "index made now: " : "index found, up to date: ", stdout);
+    put_escaped(stdout, place);
+    putchar('\n');
+}
+
+static void put_json_dataset(const settings *s, const source *src)
+{
+    json j = {.stream = stdout};
+    char place[PATH_MAX + 64];
+    const mr_dataset_info *i = &src->info;
+    source_index_place(src, s, place, sizeof place);
+    json_open(&j, NULL, '{');
+    json_name(&j, src->name);
+    json_text(&j, "layout", mr_layout_name(i->layout));
+    json_number(&j, "samples", i->samples);
+    json_number(&j, "files", i->files);
+    json_text(&j, "index", place);
+    json_bool(&j, "indexed_now", i->indexed_now);
+    json_hash(&j, "fingerprint", i->fingerprint);
+    source_put_problems(&j, src);
+    json_close(&j, '}');
+    putchar('\n');
+}
+
+static int index_dataset(const settings *s, char **paths, size_t count)
+{
+    source src;
+    progress p;
+    if (s->out != NULL || s->force || s->no_limits) {
+        complain(NULL, "index: --%s is for JPEGs, and '%s' is a dataset: --index-place says where its index goes",
+                 s->out != NULL ? "out"
+                 : s->force     ? "force"
+                                : "no-limits",
+                 paths[0]);
+        return EXIT_USAGE;
+    }
+    progress_init(&p, s->progress);
+    progress_hold(&p);
+    int result = source_open(&src, s, &p, paths, count);
+    progress_fini(&p);
+    if (result != EXIT_GOOD)
+        return result;
+    if (s->json)
+        put_json_dataset(s, &src);
+    else
+        put_dataset(s, &src);
+    source_close(&src);
+    return EXIT_GOOD;
+}
+
 static int run(const settings *s, char **names, size_t count)
 {
     settings copy = *s;
     const listing indexes = {.look = look, .put_line = put_line, .put_json = put_json, .to = &copy};
+    if (source_is_dataset(s, names, count))
+        return index_dataset(s, names, count);
     int result = check(s, names, count);
     return result == EXIT_GOOD ? listing_run(&indexes, s, names, count) : result;
 }
 
 const command command_index = {
     .name = "index",
-    .operands = "FILE...",
-    .summary = "Write row indexes of JPEGs, to decode parts of them faster",
+    .operands = "PATH...",
+    .summary = "Make the index of a dataset, or row indexes of JPEGs",
     .text =
         (const char *const[]){
-            "Writes the row index of each JPEG to a file of at most 512 bytes, beside it and called like it with "
+            "Of a folder of images, tar shards and other files with many samples it makes the index of the dataset, "
+            "with which opening takes milliseconds, and tells how many samples there are, what is wrong with them, "
+            "and where the index is kept. What reads a dataset makes it, too, when it is missing or the data has "
+            "changed; a packed dataset has its own.",
+            "Of JPEGs it writes the row index of each to a file of at most 512 bytes, beside it and called like it "
+            "with "
             "'" ENDING "' behind. It says where rows of blocks begin in the JPEG. With it (--index of decode, hash and "
             "convert) a part of the image is decoded without reading all that stands above it; the pixels are the "
             "same.",
@@ -176,8 +249,14 @@ const command command_index = {
             "ones), of one row of blocks, those that only libjpeg-turbo decodes, and other forms have no index: a note "
             "says so, nothing is written, and with --json entries, step and bytes are 0.",
             "Each use of an index costs a hash of the whole JPEG: it is of little use for parts near the top.", NULL},
-    .groups = (const option_group[]){{"Options", options_index}, {"Help", options_common}, {NULL, NULL}},
-    .examples = (const example[]){{"millrace index photo.jpg", "Writes photo.jpg" ENDING},
+    .groups = (const option_group[]){{"Options", options_index},
+                                     {"How to read the dataset", options_source},
+                                     {"Help", options_common},
+                                     {NULL, NULL}},
+    .examples = (const example[]){{"millrace index ~/imagenet/train", "So that the first training starts at once"},
+                                  {"millrace index --index-place=beside 'train-{000..146}.tar'",
+                                   "An index beside each shard, for everybody"},
+                                  {"millrace index photo.jpg", "Writes photo.jpg" ENDING},
                                   {"millrace hash --index=photo.jpg" ENDING " --region=100,900,224x224 photo.jpg",
                                    "A part of it, read from the middle of the file"},
                                   {"millrace index --json *.jpg | jq '.[] | select(.step > 1) | .name'",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.h"
 #include "listing.h"
+#include "source.h"
+#include "summary.h"
 #include "text.h"
 
 #include <errno.h>
@@ -16,7 +18,20 @@ static const option options_info[] = {
      .offset = offsetof(settings, tiles),
      .help =
          "Tell of every tile, where the form has tiles (l3): its number, place, bytes, kind, and whether it is whole"},
-    LISTING_JSON,
+    {.name = "form",
+     .letter = 'F',
+     .kind = OPTION_TEXT,
+     .offset = offsetof(settings, form),
+     .argument = "NAME",
+     .help = "Of a dataset: the sizes are those of this form",
+     .initial = "the first",
+     .described = true},
+    {.name = "json",
+     .letter = 'j',
+     .kind = OPTION_FLAG,
+     .offset = offsetof(settings, json),
+     .help = "Print one JSON array, an object a line for each file (a bad one has \"error\" in it); of a dataset one "
+             "object"},
     {.name = "no-limits",
      .letter = 0,
      .kind = OPTION_FLAG,
@@ -234,9 +249,27 @@ static void put_json(json *j, const finding *found)
         put_json_tiles(j, found);
 }
 
+/* EXIT_USAGE, after a word on it, where an option is not for what is asked of. */
+static int check(const settings *s, const char *name, bool dataset)
+{
+    if (dataset && (s->tiles || s->no_limits)) {
+        complain(NULL, "info: --%s is for images, and '%s' is a dataset", s->tiles ? "tiles" : "no-limits", name);
+        return EXIT_USAGE;
+    }
+    if (!dataset && s->form != NULL) {
+        complain(NULL, "info: --form is for datasets, and '%s' is none", name);
+        return EXIT_USAGE;
+    }
+    return EXIT_GOOD;
+}
+
 static int run(const settings *s, char **names, size_t count)
 {
     table t = {0};
+    bool dataset = source_is_dataset(s, names, count);
+    int usage = check(s, names[0], dataset);
+    if (usage != EXIT_GOOD || dataset)
+        return usage != EXIT_GOOD ? usage : summary_run(s, names, count);
     const listing headers = {.look = look, .put_line = s->tiles ? put_tiles : add_row, .put_json = put_json, .to = &t};
     int result = listing_run(&headers, s, names, count);
     if (t.count != 0)
@@ -247,8 +280,8 @@ static int run(const settings *s, char **names, size_t count)
 
 const command command_info = {
     .name = "info",
-    .operands = "FILE...",
-    .summary = "Tell what the headers of images say",
+    .operands = "PATH...",
+    .summary = "Tell what the headers of images say, or what a dataset has",
     .text =
         (const char *const[]){
             "Prints a table with a line for each file: its form, its size as stored, the channels and bits a decode "
@@ -260,13 +293,20 @@ const command command_info = {
             "With --tiles the exit code is 1 also when a tile is damaged or the file ends early; without, nothing "
             "behind the "
             "header is looked at (verify does that).",
+            "Of a dataset (a folder of images or a packed one, tar shards and the like) it tells the samples, classes, "
+            "sizes, forms with their bytes, a histogram of them, its fingerprint and where its index is. Only the "
+            "index is read, which is made where there is none.",
             "The form is found by content, never by the name. In JSON a name that is not UTF-8 has U+FFFD for each bad "
             "byte, and its bytes as \"name_hex\" beside it.",
             NULL},
-    .groups = (const option_group[]){{"Options", options_info}, {"Help", options_common}, {NULL, NULL}},
+    .groups = (const option_group[]){{"Options", options_info},
+                                     {"How to read the dataset", options_source},
+                                     {"Help", options_common},
+                                     {NULL, NULL}},
     .examples =
         (const example[]){{"millrace info photo.jpg scan.png", "A line for each of two files"},
                           {"millrace info --json *.jpg | jq '.[] | select(.progressive)'", "The progressive ones"},
+                          {"millrace info ~/imagenet/train", "What is in a dataset"},
                           {"millrace info --tiles photo.l3", "Where each tile is, and whether it is whole"},
                           {NULL, NULL}},
     .operand_min = 1,

@@ -73,6 +73,28 @@ void json_real(json *j, const char *key, double value)
     fprintf(j->stream, "%.6g", isfinite(value) ? value : 0.0);
 }
 
+void json_integer(json *j, const char *key, int64_t value)
+{
+    begin(j, key);
+    fprintf(j->stream, "%" PRId64, value);
+}
+
+void json_double(json *j, const char *key, double value)
+{
+    if (!isfinite(value)) {
+        json_null(j, key);
+        return;
+    }
+    begin(j, key);
+    fprintf(j->stream, "%.17g", value);
+}
+
+void json_null(json *j, const char *key)
+{
+    begin(j, key);
+    fputs("null", j->stream);
+}
+
 void json_bool(json *j, const char *key, bool value)
 {
     begin(j, key);
@@ -96,16 +118,29 @@ static bool is_utf8(const char *text)
     return length != 0;
 }
 
-void json_name(json *j, const char *name)
+void json_named(json *j, const char *key, const char *name)
 {
-    json_text(j, "name", name);
+    char hex[32];
+    json_text(j, key, name);
     if (is_utf8(name))
         return;
-    begin(j, "name_hex");
+    snprintf(hex, sizeof hex, "%s_hex", key);
+    begin(j, hex);
     fputc('"', j->stream);
     for (; *name != '\0'; name++)
         fprintf(j->stream, "%02x", (unsigned char)*name);
     fputc('"', j->stream);
+}
+
+void json_name(json *j, const char *name)
+{
+    json_named(j, "name", name);
+}
+
+void json_hash(json *j, const char *key, uint64_t hash)
+{
+    begin(j, key);
+    fprintf(j->stream, "\"%016" PRIx64 "\"", hash);
 }
 
 void json_error(json *j, int code, const char *text)

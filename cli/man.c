@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* When the tables last changed their meaning; a page made from one source twice is the same page. */
-#define PAGE_DATE "November 16, 2026"
+#define PAGE_DATE "November 17, 2026"
 
 /* One character of text, harmless to troff. */
 static void put_character(FILE *stream, const char *text, size_t i)
@@ -108,8 +108,36 @@ static void put_group(FILE *stream, const option_group *g)
     put_options(stream, g->options);
 }
 
-/* Options that several commands take stand once. */
-static const char hints_title[] = "How to decode";
+/* Options that several commands take stand once, under a title of their own. */
+static const struct {
+    const option *options;
+    const char *title;
+} shared[] = {{options_hints, "How to decode"}, {options_source, "How to read the dataset"}};
+
+enum { SHARED_COUNT = sizeof shared / sizeof *shared };
+
+static const char *shared_title(const option *options)
+{
+    for (size_t i = 0; i < SHARED_COUNT; i++)
+        if (shared[i].options == options)
+            return shared[i].title;
+    return NULL;
+}
+
+/* "info , index\nand\n.Cm ls": the commands that take them. */
+static void put_takers(FILE *stream, const option *options)
+{
+    const command *takers[32];
+    size_t count = 0;
+    for (size_t i = 0; commands[i] != NULL; i++)
+        for (const option_group *g = commands[i]->groups; g->options != NULL; g++)
+            if (g->options == options && count < sizeof takers / sizeof *takers)
+                takers[count++] = commands[i];
+    fputs("What\n.Cm", stream);
+    for (size_t i = 0; i + 1 < count; i++)
+        fprintf(stream, " %s%s", takers[i]->name, i + 2 < count ? " ," : "\nand\n.Cm");
+    fprintf(stream, " %s\ntake alike.\n", takers[count - 1]->name);
+}
 
 static void put_command(FILE *stream, const command *c)
 {
@@ -121,8 +149,8 @@ static void put_command(FILE *stream, const command *c)
         put_sentences(stream, c->text[i], "");
     }
     for (const option_group *g = c->groups; g->options != NULL; g++) {
-        if (g->options == options_hints)
-            fprintf(stream, ".Pp\nFurther the options of\n.Sx %s ,\nbelow.\n", hints_title);
+        if (shared_title(g->options) != NULL)
+            fprintf(stream, ".Pp\nFurther the options of\n.Sx %s ,\nbelow.\n", shared_title(g->options));
         else if (g->options != options_common)
             put_group(stream, g);
     }
@@ -161,8 +189,11 @@ void help_man(FILE *stream)
     fputs(".Sh COMMANDS\n", stream);
     for (size_t i = 0; commands[i] != NULL; i++)
         put_command(stream, commands[i]);
-    fprintf(stream, ".Ss %s\nWhat\n.Cm convert , hash\nand\n.Cm decode\ntake alike.\n", hints_title);
-    put_options(stream, options_hints);
+    for (size_t i = 0; i < SHARED_COUNT; i++) {
+        fprintf(stream, ".Ss %s\n", shared[i].title);
+        put_takers(stream, shared[i].options);
+        put_options(stream, shared[i].options);
+    }
     fputs(".Sh EXIT STATUS\n", stream);
     put_sentences(stream, strchr(command_notes[0], '0'), "");
     put_examples(stream);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reads arguments by the tables of a command. */
 #include "command.h"
+#include "quantity.h"
 #include "text.h"
 
 #include <errno.h>
@@ -96,31 +97,18 @@ void command_each_option(const command *c, option_visitor *visit, void *user)
             visit(o, user);
 }
 
-/* A decimal number that fills [text, end) of length `length`. */
-static bool read_number(const char *text, size_t length, uint64_t max, uint64_t *out)
-{
-    uint64_t value = 0;
-    if (length == 0)
-        return false;
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] < '0' || text[i] > '9')
-            return false;
-        unsigned digit = (unsigned)(text[i] - '0');
-        if (value > (max - digit) / 10)
-            return false;
-        value = value * 10 + digit;
-    }
-    *out = value;
-    return true;
-}
-
 /* `count` numbers with one of `between` after each but the last. */
 static bool read_numbers(const char *text, const char *between, uint32_t *out, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         uint64_t value;
+        char digits[24];
         size_t length = i + 1 < count ? strcspn(text, between) : strlen(text);
-        if (!read_number(text, length, INT32_MAX, &value) || (i + 1 < count && text[length] == '\0'))
+        if (length >= sizeof digits || (i + 1 < count && text[length] == '\0'))
+            return false;
+        memcpy(digits, text, length);
+        digits[length] = '\0';
+        if (!number_read(digits, INT32_MAX, &value))
             return false;
         out[i] = (uint32_t)value;
         text += length + 1;
@@ -161,13 +149,19 @@ static bool read_value(const option *o, const char *text, settings *out)
         return true;
     case OPTION_CHOICE:
     case OPTION_NUMBER:
-        if (!read_number(text, strlen(text), UINT32_MAX, &value) ||
+        if (!number_read(text, UINT32_MAX, &value) ||
             (o->kind == OPTION_NUMBER ? value < o->min || value > o->max : !list_has(o->words, text)))
             return false;
         *(uint32_t *)field = (uint32_t)value;
         return true;
     case OPTION_SEED:
-        return read_number(text, strlen(text), UINT64_MAX, field);
+        return number_read(text, UINT64_MAX, field);
+    case OPTION_BYTES:
+        return bytes_read(text, field);
+    case OPTION_SHARE:
+        return share_read(text, field);
+    case OPTION_PART:
+        return part_read(text, field);
     case OPTION_WORD:
         if (!list_has(o->words, text))
             return false;
@@ -200,6 +194,16 @@ void option_words(const option *o, char *text, size_t nbytes)
         used += (size_t)snprintf(text + used, nbytes - used, "%s%s", form > 1 ? " " : "", mr_form_name((mr_form)form));
 }
 
+/* How a value of a kind is written; NULL: the argument's name says it. */
+static const char *way_of(option_kind kind)
+{
+    if (kind == OPTION_BYTES)
+        return "a size like 500000, 256MiB or 200GB";
+    if (kind == OPTION_SHARE)
+        return "a share like 0.1% or 0.001";
+    return kind == OPTION_PART ? "a part of so many, from 0: 0/8 to 7/8" : NULL;
+}
+
 static int value_error(const command *c, const option *o, const char *text)
 {
     char words[256], near[64], suggestion[96] = "";
@@ -213,6 +217,8 @@ static int value_error(const command *c, const option *o, const char *text)
     else if (o->kind == OPTION_NUMBER)
         complain(NULL, "%s: --%s cannot be '%s' (a number from %" PRIu32 " to %" PRIu32 ")", c->name, o->name, text,
                  o->min, o->max);
+    else if (way_of(o->kind) != NULL)
+        complain(NULL, "%s: --%s cannot be '%s' (%s)", c->name, o->name, text, way_of(o->kind));
     else
         complain(NULL, "%s: --%s cannot be '%s' (it is written --%s=%s)", c->name, o->name, text, o->name, o->argument);
     return EXIT_USAGE;
@@ -342,7 +348,7 @@ static int parse_short(const command *c, char ***next, settings *out)
 /* Defaults stand in the table and nowhere else. "as stored" and the like are no values: zero stays. */
 static void set_initial(const option *o, void *user)
 {
-    if (o->initial != NULL && o->kind != OPTION_FLAG)
+    if (o->initial != NULL && o->kind != OPTION_FLAG && !o->described)
         read_value(o, o->initial, user);
 }
 

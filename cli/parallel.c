@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parallel.h"
-#include "text.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,6 +8,9 @@
 
 typedef struct shared {
     parallel_work *work;
+    parallel_fill *fill;
+    progress *progress;
+    const char *verb;
     void *user;
     size_t count;
     atomic_size_t next;
@@ -40,37 +42,18 @@ static void *run_worker(void *argument)
     return NULL;
 }
 
-static double seconds(void)
+static bool tell(shared *s, size_t done)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    mr_progress now = {.verb = s->verb, .done = done, .total = s->count, .unit = "files"};
+    if (s->fill != NULL)
+        s->fill(s->user, &now);
+    return progress_hook(s->progress, &now);
 }
 
-static void draw(const terminal *t, const char *verb, size_t done, size_t count, double elapsed)
+/* Tells ten times a second until all workers have left. */
+static void watch(shared *s)
 {
-    double share = (double)done / (double)count;
-    double rate = elapsed > 0 ? (double)done / elapsed : 0;
-    unsigned cells = t->width > 80 ? 24 : t->width > 64 ? t->width - 56 : 8; /* it has to fit on one line */
-    fprintf(stderr, "\r%s ", verb);
-    fputs(t->utf8 ? "▕" : "[", stderr);
-    fputs(style_of(t, STYLE_GREEN), stderr);
-    put_bar(stderr, t->utf8, share, cells);
-    fputs(style_of(t, STYLE_NONE), stderr);
-    fputs(t->utf8 ? "▏" : "]", stderr);
-    fprintf(stderr, " %3.0f%%  %zu of %zu", share * 100, done, count);
-    if (rate > 0) {
-        unsigned long left = (unsigned long)((double)(count - done) / rate + 0.5);
-        fprintf(stderr, "  %.0f a second  %lu:%02lu left", rate, left / 60, left % 60);
-    }
-    fputs("\033[K", stderr);
-}
-
-/* Redraws ten times a second until all workers have left, then wipes the line. */
-static void watch(shared *s, const terminal *t, const char *verb)
-{
-    double start = seconds();
-    draw(t, verb, 0, s->count, 0);
+    tell(s, 0);
     pthread_mutex_lock(&s->lock);
     while (s->working != 0) {
         struct timespec until;
@@ -82,12 +65,12 @@ static void watch(shared *s, const terminal *t, const char *verb)
         }
         pthread_cond_timedwait(&s->left, &s->lock, &until);
         pthread_mutex_unlock(&s->lock);
-        draw(t, verb, atomic_load(&s->done), s->count, seconds() - start);
+        if (!tell(s, atomic_load(&s->done)))
+            atomic_store(&s->next, s->count);
         pthread_mutex_lock(&s->lock);
     }
     pthread_mutex_unlock(&s->lock);
-    draw(t, verb, s->count, s->count, seconds() - start);
-    fputs("\r\033[K", stderr);
+    tell(s, atomic_load(&s->done));
 }
 
 static void init_shared(shared *s)
@@ -100,10 +83,10 @@ static void init_shared(shared *s)
     pthread_condattr_destroy(&attributes);
 }
 
-void parallel_run(const char *verb, unsigned threads, size_t count, parallel_work *work, void *user)
+void parallel_run_told(progress *p, parallel_fill *fill, const char *verb, unsigned threads, size_t count,
+                       parallel_work *work, void *user)
 {
-    terminal t = terminal_of(stderr);
-    shared s = {.work = work, .user = user, .count = count};
+    shared s = {.work = work, .fill = fill, .progress = p, .verb = verb, .user = user, .count = count};
     worker *workers = calloc(threads, sizeof *workers);
     worker here = {.shared = &s};
     unsigned started = 0;
@@ -121,11 +104,19 @@ void parallel_run(const char *verb, unsigned threads, size_t count, parallel_wor
     pthread_mutex_unlock(&s.lock);
     if (started == 0)
         run_worker(&here);
-    else if (t.moves && count != 0)
-        watch(&s, &t, verb);
+    else if ((p->kind != PROGRESS_NONE || p->holds) && count != 0)
+        watch(&s);
     for (unsigned i = 0; i < started; i++)
         pthread_join(workers[i].thread, NULL);
     free(workers);
     pthread_cond_destroy(&s.left);
     pthread_mutex_destroy(&s.lock);
+}
+
+void parallel_run(const char *verb, unsigned threads, size_t count, parallel_work *work, void *user)
+{
+    progress p;
+    progress_init(&p, NULL);
+    parallel_run_told(&p, NULL, verb, threads, count, work, user);
+    progress_fini(&p);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report.h"
 #include "json.h"
+#include "quantity.h"
 #include "text.h"
 
 #include <inttypes.h>
@@ -78,11 +79,6 @@ static void put_times(const terminal *t, const report *r)
         put_bar(stdout, t->utf8, share, BAR_CELLS);
         printf("%s %3.0f%%\n", style_of(t, STYLE_NONE), share * 100);
     }
-}
-
-static const char *plural(uint64_t count)
-{
-    return count == 1 ? "" : "s";
 }
 
 static void put_remarks(const terminal *t, const report *r)

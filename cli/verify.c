@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "audit.h"
 #include "command.h"
 #include "image.h"
 #include "json.h"
 #include "parallel.h"
+#include "source.h"
 #include "text.h"
 #include "walk.h"
 
@@ -25,7 +27,13 @@ static const option options_verify[] = {
      .letter = 'j',
      .kind = OPTION_FLAG,
      .offset = offsetof(settings, json),
-     .help = "Print a JSON object, with all bad files"},
+     .help = "Print a JSON object, with all bad files, and for each packed dataset what was found"},
+    {.name = "report",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(settings, report),
+     .argument = "FILE",
+     .help = "Keep in FILE what of a packed dataset was verified, so that a run that was stopped goes on"},
+    OPTION_PROGRESS,
     OPTION_JPEG,
     {.name = "no-limits",
      .letter = 0,
@@ -105,31 +113,41 @@ static void put(const sums *s)
     putchar('\n');
 }
 
-static void put_json(const job *j, const sums *s)
+static void put_json(json *out, const job *j, const sums *s)
 {
-    json out = {.stream = stdout};
-    json_open(&out, NULL, '{');
-    json_number(&out, "files", j->list->count);
-    json_number(&out, "good", s->count[GOOD]);
-    json_number(&out, "good_bytes", s->nbytes);
-    json_number(&out, "other", s->count[OTHER]);
-    json_open(&out, "bad", '[');
+    json_number(out, "files", j->list->count);
+    json_number(out, "good", s->count[GOOD]);
+    json_number(out, "good_bytes", s->nbytes);
+    json_number(out, "other", s->count[OTHER]);
+    json_open(out, "bad", '[');
     for (size_t i = 0; i < j->list->count; i++) {
         const verdict *v = &j->verdicts[i];
         if (v->kind != BAD)
             continue;
-        json_line(&out);
-        json_open(&out, NULL, '{');
-        json_name(&out, j->list->files[i].path);
-        json_error(&out, v->code, text_of(v));
-        json_close(&out, '}');
+        json_line(out);
+        json_open(out, NULL, '{');
+        json_name(out, j->list->files[i].path);
+        json_error(out, v->code, text_of(v));
+        json_close(out, '}');
     }
-    json_close(&out, ']');
-    json_close(&out, '}');
-    putchar('\n');
+    json_close(out, ']');
 }
 
-static int run_list(const settings *s, const file_list *list)
+static int check_all(const settings *s, job *j, unsigned threads, json *out)
+{
+    progress p;
+    progress_init(&p, s->progress);
+    parallel_run_told(&p, NULL, "checking", threads, j->list->count, check_file, j);
+    progress_fini(&p);
+    sums all = sum_up(j);
+    if (out != NULL)
+        put_json(out, j, &all);
+    else
+        put(&all);
+    return all.count[BAD] == 0 ? EXIT_GOOD : EXIT_BAD_INPUT;
+}
+
+static int run_list(const settings *s, const file_list *list, json *out)
 {
     size_t most = list->count, wanted = s->threads != 0 ? s->threads : mr_threads_default();
     unsigned threads = (unsigned)(wanted < most ? wanted : most), ready = 0;
@@ -137,17 +155,10 @@ static int run_list(const settings *s, const file_list *list)
     int result = EXIT_BAD_INPUT;
     while (j.readers != NULL && ready < threads && opened_init(&j.readers[ready], s, NULL))
         ready++;
-    if (ready == threads && j.verdicts != NULL) {
-        parallel_run("checking", threads, most, check_file, &j);
-        sums all = sum_up(&j);
-        if (s->json)
-            put_json(&j, &all);
-        else
-            put(&all);
-        result = all.count[BAD] == 0 ? EXIT_GOOD : EXIT_BAD_INPUT;
-    } else if (j.readers == NULL || j.verdicts == NULL) { /* else it is told already */
+    if (ready == threads && j.verdicts != NULL)
+        result = check_all(s, &j, threads, out);
+    else if (j.readers == NULL || j.verdicts == NULL) /* else it is told already */
         complain(NULL, "%s", mr_error_text(MR_ENOMEM));
-    }
     for (unsigned i = 0; i < ready; i++)
         opened_fini(&j.readers[i]);
     for (size_t i = 0; i < most && j.verdicts != NULL; i++)
@@ -157,7 +168,7 @@ static int run_list(const settings *s, const file_list *list)
     return result;
 }
 
-static int run(const settings *s, char **paths, size_t count)
+static int run_images(const settings *s, char **paths, size_t count, json *out)
 {
     file_list list = {0};
     bool good = true;
@@ -169,26 +180,86 @@ static int run(const settings *s, char **paths, size_t count)
     else if (list.count == 0)
         complain(count == 1 ? paths[0] : NULL, "there are no files in %s", count == 1 ? "it" : "these folders");
     else
-        result = run_list(s, &list);
+        result = run_list(s, &list, out);
     file_list_fini(&list);
+    return result;
+}
+
+/* Moves packed datasets to the front, in their order. How many they are; SIZE_MAX after a word on what is half of one.
+ */
+static size_t sort_out(char **paths, size_t count)
+{
+    size_t packed = 0;
+    for (size_t i = 0; i < count; i++) {
+        char *path = paths[i];
+        bool whole = source_is_packed(path);
+        const char *why = whole ? NULL : audit_unfinished(path);
+        if (why != NULL) {
+            complain(path, "%s", why);
+            return SIZE_MAX;
+        }
+        if (!whole)
+            continue;
+        memmove(paths + packed + 1, paths + packed, (i - packed) * sizeof *paths);
+        paths[packed++] = path;
+    }
+    return packed;
+}
+
+static int run_both(const settings *s, char **paths, size_t count, size_t packed, json *out)
+{
+    int result = EXIT_GOOD;
+    if (packed < count)
+        result = run_images(s, paths + packed, count - packed, out);
+    if (packed != 0 && out != NULL)
+        json_open(out, "datasets", '[');
+    for (size_t i = 0; i < packed; i++)
+        if (audit_run(s, paths[i], out) != EXIT_GOOD)
+            result = EXIT_BAD_INPUT;
+    if (packed != 0 && out != NULL)
+        json_close(out, ']');
+    return result;
+}
+
+static int run(const settings *s, char **paths, size_t count)
+{
+    json out = {.stream = stdout};
+    size_t packed = sort_out(paths, count);
+    if (packed == SIZE_MAX)
+        return EXIT_BAD_INPUT;
+    if (s->report != NULL && packed != 1) {
+        complain(NULL, "verify: --report is for one packed dataset, and there are %zu among these", packed);
+        return EXIT_USAGE;
+    }
+    if (!s->json)
+        return run_both(s, paths, count, packed, NULL);
+    json_open(&out, NULL, '{');
+    int result = run_both(s, paths, count, packed, &out);
+    json_close(&out, '}');
+    putchar('\n');
     return result;
 }
 
 const command command_verify = {
     .name = "verify",
     .operands = "PATH...",
-    .summary = "Check that images are whole",
+    .summary = "Check that images and packed datasets are whole",
     .text =
         (const char *const[]){
             "Checks every image found in the files and folders named (folders with all that is in them), on all cores: "
             "every checksum that its form has, that all of it decodes without damage, and its ICC profile. L3 has a "
             "checksum over its head, each tile and each section, so that any changed bit is found, and the tile named.",
+            "Of a packed dataset (a folder with a dataset.json) every byte is read and every checksum compared: of "
+            "each "
+            "record, each shard and index, and of the dataset's own files. Every damaged sample is named, with the "
+            "forms in which it is whole. --report lets a run that was stopped go on.",
             "Each bad file is told of; the exit code is 1 when there is one. In folders, hidden entries and files that "
             "are no images are passed over.",
             NULL},
     .groups = (const option_group[]){{"Options", options_verify}, {"Help", options_common}, {NULL, NULL}},
     .examples =
         (const example[]){{"millrace verify photo.l3", "Is it as it was written?"},
+                          {"millrace verify --report train.report train", "A packed dataset, of any size"},
                           {"millrace verify --json ~/imagenet | jq -r '.bad[].name'", "What is to be fetched anew"},
                           {NULL, NULL}},
     .operand_min = 1,

@@ -29,6 +29,8 @@ if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
     lacks shown ninja
     has shown '^built build/millrace'
     has shown '^run decode'
+    has shown '^run pack'
+    has shown '^run verify'
 fi
 
 # A build that fails says why, and make fails too.

@@ -34,7 +34,7 @@ for name in typo 'avx2 avx512' ' ' AVX2; do
 done
 
 # Each command tells about itself, in both ways, with an example and within 80 columns.
-for command in info convert hash verify decode index generate help; do
+for command in info convert hash verify decode index pack unpack merge ls cat generate help; do
     run 0 help "$command"
     cp out page
     run 0 "$command" --help
@@ -95,7 +95,7 @@ wrong "generate: --forms cannot be ''" generate --forms= d
 wrong "generate: --forms cannot be 'png=0'" generate --forms=png=0 d
 wrong "generate: --size has to be" generate --size=4x9000 d
 wrong "decode: --threads cannot be '0'" decode --threads=0 d
-wrong "info: FILE... is missing: millrace info" info
+wrong "info: PATH... is missing: millrace info" info
 wrong "convert: OUT is missing" convert a
 wrong "convert: 'c' is one too many" convert a.png b.png c
 wrong "help: there is no command 'me'" help me
