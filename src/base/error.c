@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE // the strerror_r that returns a text
 #include "base/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *mr_error_name(int code)
 {
@@ -46,4 +48,12 @@ int mr__fail(mr__detail *detail, int code, const char *format, ...)
 void mr__detail_clear(mr__detail *detail)
 {
     detail->text[0] = '\0';
+}
+
+mr__errno_words mr__errno_text(int error)
+{
+    mr__errno_words words;
+    char buffer[sizeof words.text];
+    snprintf(words.text, sizeof words.text, "%s", strerror_r(error, buffer, sizeof buffer));
+    return words;
 }

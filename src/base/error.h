@@ -14,4 +14,11 @@ __attribute__((format(printf, 3, 4))) int mr__fail(mr__detail *detail, int code,
 
 void mr__detail_clear(mr__detail *detail);
 
+/* The system's words for an errno, to be put into a sentence: mr__errno_text(error).text. */
+typedef struct mr__errno_words {
+    char text[96];
+} mr__errno_words;
+
+mr__errno_words mr__errno_text(int error);
+
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/size.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct span {
@@ -71,6 +72,34 @@ int mr__names_add(mr__names *names, const mr_hooks *hooks, const char *name, mr_
 {
     const expansion e = {.hooks = hooks, .detail = detail, .whole = name};
     return append(&e, names, (span){name, strlen(name)}, (span){"", 0});
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+int mr__names_sort(mr__names *names, const mr_hooks *hooks)
+{
+    const char **list = mr__alloc_array(hooks, names->count + 1, sizeof *list);
+    uint8_t *bytes = mr__alloc(hooks, names->nbytes + 1), *to = bytes;
+    size_t count = 0;
+    if (list != NULL && bytes != NULL) {
+        for (const char *name = NULL; (name = mr__names_next(names, name)) != NULL;)
+            list[count++] = name;
+        qsort(list, count, sizeof *list, compare_names);
+        for (size_t i = 0; i < count; i++) {
+            size_t nbytes = strlen(list[i]) + 1;
+            memcpy(to, list[i], nbytes);
+            to += nbytes;
+        }
+        if (names->nbytes != 0)
+            memcpy(names->buffer.bytes, bytes, names->nbytes);
+    }
+    int result = list != NULL && bytes != NULL ? 0 : MR_ENOMEM;
+    mr__free(hooks, (void *)list);
+    mr__free(hooks, bytes);
+    return result;
 }
 
 /* Each of `a`, with each of `b` behind it. */

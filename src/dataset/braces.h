@@ -35,6 +35,9 @@ int mr__names_expand(mr__names *names, const mr_hooks *hooks, const char *text, 
 /* Appends a name as it is. MR_ELIMIT, MR_ENOMEM: then nothing was appended. */
 int mr__names_add(mr__names *names, const mr_hooks *hooks, const char *name, mr__detail *detail);
 
+/* Brings them into the order of their bytes. MR_ENOMEM: they are as they were. */
+int mr__names_sort(mr__names *names, const mr_hooks *hooks);
+
 /* The name behind this one; NULL gives the first. NULL behind the last. */
 const char *mr__names_next(const mr__names *names, const char *name);
 

@@ -113,18 +113,27 @@ int mr__dataset_reserve(mr_dataset *d, size_t shards, uint32_t forms)
     return 0;
 }
 
+void mr__dataset_unreserve(mr_dataset *d)
+{
+    for (size_t i = 0; d->shards != NULL && i < d->shard_count * d->form_count; i++)
+        mr__shard_fini(&d->shards[i], &d->hooks);
+    mr__free(&d->hooks, d->shards);
+    mr__free(&d->hooks, d->first);
+    mr__free(&d->hooks, d->root);
+    d->shards = NULL;
+    d->first = NULL;
+    d->root = NULL;
+    d->shard_count = d->form_count = 0;
+}
+
 void mr_dataset_free(mr_dataset *d)
 {
     if (d == NULL)
         return;
-    for (size_t i = 0; d->shards != NULL && i < d->shard_count * d->form_count; i++)
-        mr__shard_fini(&d->shards[i], &d->hooks);
+    mr__dataset_unreserve(d);
     for (uint64_t i = 0; d->classes != NULL && i < d->class_count; i++)
         mr__free(&d->hooks, d->classes[i]);
     mr__free(&d->hooks, d->classes);
-    mr__free(&d->hooks, d->shards);
-    mr__free(&d->hooks, d->first);
-    mr__free(&d->hooks, d->root);
     mr__free(&d->hooks, atomic_load(&d->key_map));
     mr__free(&d->hooks, (void *)d->options.index_folder);
     mr__free(&d->hooks, (void *)d->options.list);

@@ -72,8 +72,14 @@ struct mr_dataset {
 /* Makes room for `shards` shards of `forms` forms. */
 int mr__dataset_reserve(mr_dataset *d, size_t shards, uint32_t forms);
 
+/* Back to before that, and before there was a root. */
+void mr__dataset_unreserve(mr_dataset *d);
+
 int mr__dataset_open_packed(mr_dataset *d, const char *folder);
 int mr__dataset_open_folder(mr_dataset *d, const char *folder);
+
+/* The same where there is an index that still holds: without it not even the names in the folder are read. */
+int mr__dataset_find_folder(mr_dataset *d, const char *folder, bool *found);
 int mr__dataset_open_scanned(mr_dataset *d, const mr__scanner *scanner, char *const *paths, size_t count);
 
 /* The index, loaded if it is not; `detail` may be NULL. */

@@ -80,7 +80,7 @@ static int open_list(mr_dataset *d, mr__fetch *f, mr__detail *detail)
     if (list == NULL)
         return mr__fail(detail, MR_ECORRUPT, "%s: its index has members, but no list was given", f->key);
     int error = mr__file_open(&f->file, list);
-    return error != 0 ? mr__fail(detail, MR_EIO, "%s: %s: %s", f->key, list, strerror(error)) : 0;
+    return error != 0 ? mr__fail(detail, MR_EIO, "%s: %s: %s", f->key, list, mr__errno_text(error).text) : 0;
 }
 
 int mr__fetch_begin_member(mr_dataset *d, mr__fetch *f, uint64_t ordinal, uint32_t number, mr__detail *detail)
@@ -113,7 +113,7 @@ static int check_read(const mr_dataset *d, const mr__fetch *f, const mr__fetched
 {
     const char *name = file_name(d, f);
     if (is->error != 0)
-        return mr__fail(detail, MR_EIO, "%s: %s", name, strerror(is->error));
+        return mr__fail(detail, MR_EIO, "%s: %s", name, mr__errno_text(is->error).text);
     if (f->path != NULL && (is->file_nbytes != f->nbytes || (uint64_t)is->file_mtime_ns != f->record.offset))
         return mr__fail(detail, MR_ECORRUPT,
                         "%s has changed since its folder was indexed: make the index anew (millrace index --rebuild)",

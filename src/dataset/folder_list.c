@@ -224,12 +224,11 @@ static int add_line(const mr__list *list, const mr__list_line *line)
 {
     const mr__folder_notes *notes = &list->notes;
     const char *path = mr__list_word(list, line->path), *name = mr__name_end(path);
-    mr__errno_text text;
     if (line->twice)
         return mr__folder_broken(notes, MR_ECORRUPT, "%s: twice in the list, again in line %u", name, line->number);
     if (line->error != 0)
         return mr__folder_broken(notes, MR_EIO, "%s (line %u of the list): %s", name, line->number,
-                                 mr__errno_say(&text, line->error));
+                                 mr__errno_text(line->error).text);
     if (line->nbytes > MR__INDEX_IMAGE_MAX)
         return mr__folder_broken(notes, MR_ELIMIT, "%s: %llu bytes are more than an image may have", name,
                                  (unsigned long long)line->nbytes);
@@ -268,10 +267,9 @@ int mr__folder_scan_list(const mr__folder_notes *notes)
 {
     const mr__folder_scan_options *options = notes->options;
     scan s = {.list = {.notes = *notes}, .root_fd = open(options->root, O_PATH | O_DIRECTORY | O_CLOEXEC)};
-    mr__errno_text text;
     if (s.root_fd < 0)
         return mr__fail(notes->detail, MR_EIO, "%s: the folder cannot be read: %s", mr__name_end(options->root),
-                        mr__errno_say(&text, errno));
+                        mr__errno_text(errno).text);
     atomic_init(&s.next, 0);
     mr__text_init(&s.list.words, options->hooks);
     int code = scan_list(&s);

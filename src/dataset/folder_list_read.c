@@ -320,7 +320,6 @@ static int read_lines(mr__list *list)
 static int read_file(mr__list *list, const mr__file *file)
 {
     const char *name = mr__name_end(list->notes.options->list);
-    mr__errno_text text;
     if (file->nbytes > MR__LIST_NBYTES_MAX)
         return mr__fail(list->notes.detail, MR_ELIMIT, "%s: a list of %llu bytes; %llu are allowed", name,
                         (unsigned long long)file->nbytes, (unsigned long long)MR__LIST_NBYTES_MAX);
@@ -330,18 +329,17 @@ static int read_file(mr__list *list, const mr__file *file)
     list->mtime_ns = file->mtime_ns;
     if (error != 0)
         return mr__fail(list->notes.detail, MR_EIO, "%s: reading the list failed: %s", name,
-                        mr__errno_say(&text, error));
+                        mr__errno_text(error).text);
     return 0;
 }
 
 int mr__list_read(mr__list *list)
 {
     mr__file file;
-    mr__errno_text text;
     int error = mr__file_open(&file, list->notes.options->list);
     if (error != 0)
         return mr__fail(list->notes.detail, MR_EIO, "%s: the list cannot be opened: %s",
-                        mr__name_end(list->notes.options->list), mr__errno_say(&text, error));
+                        mr__name_end(list->notes.options->list), mr__errno_text(error).text);
     int code = read_file(list, &file);
     mr__file_close(&file);
     return code != 0 ? code : read_lines(list);

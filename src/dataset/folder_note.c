@@ -30,15 +30,7 @@ int mr__folder_failed(const mr__folder_notes *notes, int code)
     return mr__fail(notes->detail, code, "%s: scanning the folder failed: %s", root, mr_error_text(code));
 }
 
-const char *mr__errno_say(mr__errno_text *text, int error)
-{
-    if (strerror_r(error, text->text, sizeof text->text) != 0)
-        snprintf(text->text, sizeof text->text, "error %d", error);
-    return text->text;
-}
-
 int mr__folder_broken_by(const mr__folder_notes *notes, const char *path, const char *what, int error)
 {
-    mr__errno_text text;
-    return mr__folder_broken(notes, MR_EIO, "%s: %s: %s", mr__name_end(path), what, mr__errno_say(&text, error));
+    return mr__folder_broken(notes, MR_EIO, "%s: %s: %s", mr__name_end(path), what, mr__errno_text(error).text);
 }

@@ -21,10 +21,4 @@ int mr__folder_failed(const mr__folder_notes *notes, int code);
 /* What an errno means, for a path. */
 int mr__folder_broken_by(const mr__folder_notes *notes, const char *path, const char *what, int error);
 
-/* "No such file or directory", into `text`, which comes back. */
-typedef struct mr__errno_text {
-    char text[96];
-} mr__errno_text;
-const char *mr__errno_say(mr__errno_text *text, int error);
-
 #endif

@@ -199,9 +199,8 @@ static int scan_classes(scan *s)
     if (code == 0 && (error = mr__walk_folder_at(&s->walk, ROOT)->error) != 0)
         code = MR_EIO;
     if (error != 0) {
-        mr__errno_text text;
         return mr__fail(s->notes.detail, code, "%s: the folder cannot be read: %s",
-                        mr__name_end(s->notes.options->root), mr__errno_say(&text, error));
+                        mr__name_end(s->notes.options->root), mr__errno_text(error).text);
     }
     if (code == 0)
         code = mr__walk_stat_all(&s->walk);

@@ -569,14 +569,14 @@ int mr__manifest_load(mr__manifest *m, const char *path, mr__detail *detail)
     size_t got = 0;
     int error = mr__file_open(&file, path);
     if (error != 0)
-        return mr__fail(detail, MR_EIO, "%s: %s", path, strerror(error));
+        return mr__fail(detail, MR_EIO, "%s: %s", path, mr__errno_text(error).text);
     int result = 0;
     if (file.nbytes > MR__MANIFEST_NBYTES_MAX)
         result = mr__fail(detail, MR_ELIMIT, "%s: more than 1 GiB", path);
     else if (mr__buffer_reserve(&buffer, m->hooks, (size_t)file.nbytes + 1) != 0)
         result = mr__fail(detail, MR_ENOMEM, "%s: out of memory", path);
     else if ((error = mr__file_read(&file, 0, buffer.bytes, (size_t)file.nbytes, &got)) != 0)
-        result = mr__fail(detail, MR_EIO, "%s: %s", path, strerror(error));
+        result = mr__fail(detail, MR_EIO, "%s: %s", path, mr__errno_text(error).text);
     else
         result = mr__manifest_read(m, (const char *)buffer.bytes, got, path, detail);
     mr__buffer_fini(&buffer, m->hooks);

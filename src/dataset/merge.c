@@ -10,7 +10,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,7 +31,7 @@ typedef struct merging {
 
 static int fail_path(mr_packer *p, const char *path, int error)
 {
-    return mr__fail(&p->detail, error == ENOMEM ? MR_ENOMEM : MR_EIO, "%s: %s", path, strerror(error));
+    return mr__fail(&p->detail, error == ENOMEM ? MR_ENOMEM : MR_EIO, "%s: %s", path, mr__errno_text(error).text);
 }
 
 /* Loads one part's file and puts it in its place. */
@@ -70,30 +69,30 @@ static int add_part(merging *g, const char *folder, const char *name)
     return 0;
 }
 
+/* "part-2-of-8.json": what it says inside counts. */
 static bool is_part_name(const char *name)
 {
-    unsigned number, of;
-    int end = 0;
-    return sscanf(name, "part-%9u-of-%9u.json%n", &number, &of, &end) == 2 && end != 0 && name[end] == '\0';
+    size_t nbytes = strlen(name);
+    return nbytes > 10 && nbytes < sizeof((part *)NULL)->name && strncmp(name, "part-", 5) == 0 &&
+           strcmp(name + nbytes - 5, ".json") == 0;
 }
 
-static int find_parts(merging *g, const char *folder)
+static int find_parts(merging *g, const char *path)
 {
-    struct dirent **entries;
-    int count = scandir(folder, &entries, NULL, alphasort), result = 0, found = 0;
-    if (count < 0)
-        return fail_path(g->packer, folder, errno);
-    for (int i = 0; i < count; i++) {
-        if (result == 0 && is_part_name(entries[i]->d_name)) {
-            result = add_part(g, folder, entries[i]->d_name);
+    DIR *folder = opendir(path);
+    struct dirent *entry;
+    int result = 0, found = 0;
+    if (folder == NULL)
+        return fail_path(g->packer, path, errno);
+    while (result == 0 && (entry = readdir(folder)) != NULL)
+        if (is_part_name(entry->d_name)) {
+            result = add_part(g, path, entry->d_name);
             found++;
         }
-        free(entries[i]);
-    }
-    free(entries);
+    closedir(folder);
     if (result == 0 && found == 0)
         result = mr__fail(&g->packer->detail, MR_EFORMAT, "%s: there is no finished part in it (millrace pack --part)",
-                          folder);
+                          path);
     return result;
 }
 

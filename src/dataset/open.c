@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -35,17 +34,18 @@ static bool ends_with(const char *name, const char *ending)
     return length > tail && strcmp(name + length - tail, ending) == 0;
 }
 
+static bool is_digits(const char *text, size_t nbytes)
+{
+    return nbytes != 0 && strspn(text, "0123456789") >= nbytes;
+}
+
 /* "train-00012-of-01024", as TensorFlow's tools name shards. */
 static bool is_numbered(const char *name)
 {
-    unsigned number, of;
-    int end = 0;
-    const char *dash = strstr(name, "-of-");
-    if (dash == NULL)
-        return false;
-    while (dash > name && dash[-1] >= '0' && dash[-1] <= '9')
-        dash--;
-    return sscanf(dash, "%5u-of-%5u%n", &number, &of, &end) == 2 && dash[end] == '\0';
+    const char *of = strstr(name, "-of-"), *number = of;
+    while (number != NULL && number > name && is_digits(number - 1, 1))
+        number--;
+    return of != NULL && is_digits(number, (size_t)(of - number)) && is_digits(of + 4, strlen(of + 4));
 }
 
 /* The layout that files of such a name have in a folder. What is for testing has to be named, as everything else. */
@@ -64,31 +64,43 @@ static mr_layout layout_by_name(const char *name)
     return MR_LAYOUT_AUTO;
 }
 
-static int compare_names(const struct dirent **a, const struct dirent **b)
+/* Which layout the folder's own files have: the first in the order of mr_layout; MR_LAYOUT_AUTO when they have none. */
+static mr_layout layout_of_files(DIR *folder)
 {
-    return strcmp((*a)->d_name, (*b)->d_name);
+    mr_layout layout = MR_LAYOUT_AUTO;
+    struct dirent *entry;
+    while ((entry = readdir(folder)) != NULL) {
+        mr_layout is = layout_by_name(entry->d_name);
+        if (is != MR_LAYOUT_AUTO && (layout == MR_LAYOUT_AUTO || is < layout))
+            layout = is;
+    }
+    rewinddir(folder);
+    return layout;
 }
 
-/* What the folder's own files are, and in *out, when it is not MR_LAYOUT_AUTO, their names in order. */
-static int look_into(mr_dataset *d, const char *folder, mr_layout wanted, mr__names *out, mr_layout *layout)
+/* Their names, in order. */
+static int list_files(mr_dataset *d, DIR *folder, const char *path, mr_layout layout, mr__names *out)
 {
-    struct dirent **entries;
-    int count = scandir(folder, &entries, NULL, compare_names), result = 0;
-    if (count < 0)
-        return mr__fail(&d->detail, MR_EIO, "%s: %s", folder, strerror(errno));
-    *layout = wanted;
-    for (int i = 0; i < count; i++) {
-        mr_layout is = layout_by_name(entries[i]->d_name);
-        if (*layout == MR_LAYOUT_AUTO)
-            *layout = is;
-        if (result == 0 && is != MR_LAYOUT_AUTO && is == *layout) {
-            char *path = mr__text_format(&d->hooks, "%s/%s", folder, entries[i]->d_name);
-            result = path != NULL ? mr__names_add(out, &d->hooks, path, &d->detail) : no_memory(d);
-            mr__free(&d->hooks, path);
+    struct dirent *entry;
+    int result = 0;
+    while (result == 0 && (entry = readdir(folder)) != NULL)
+        if (layout_by_name(entry->d_name) == layout) {
+            char *name = mr__text_format(&d->hooks, "%s/%s", path, entry->d_name);
+            result = name != NULL ? mr__names_add(out, &d->hooks, name, &d->detail) : no_memory(d);
+            mr__free(&d->hooks, name);
         }
-        free(entries[i]);
-    }
-    free(entries);
+    return result == 0 && mr__names_sort(out, &d->hooks) != 0 ? no_memory(d) : result;
+}
+
+/* What the folder's own files are, and unless that is MR_LAYOUT_AUTO their names. */
+static int look_into(mr_dataset *d, const char *path, mr_layout wanted, mr__names *out, mr_layout *layout)
+{
+    DIR *folder = opendir(path);
+    if (folder == NULL)
+        return mr__fail(&d->detail, MR_EIO, "%s: %s", path, mr__errno_text(errno).text);
+    *layout = wanted != MR_LAYOUT_AUTO ? wanted : layout_of_files(folder);
+    int result = *layout != MR_LAYOUT_AUTO ? list_files(d, folder, path, *layout, out) : 0;
+    closedir(folder);
     return result;
 }
 
@@ -120,7 +132,6 @@ static int open_shards_in(mr_dataset *d, const char *folder, mr_layout wanted)
     if (result == 0 && names.count != 0)
         result = open_names(d, scanner_of(layout), &names);
     else if (result == 0 && wanted == MR_LAYOUT_AUTO) {
-        d->layout = MR_LAYOUT_FOLDER;
         result = mr__dataset_open_folder(d, folder);
     } else if (result == 0)
         result = mr__fail(&d->detail, MR_EARGUMENT, "%s: there is no %s file in it", folder, mr_layout_name(wanted));
@@ -142,12 +153,13 @@ static int open_in_folder(mr_dataset *d, const char *folder)
                         "the parts with millrace merge",
                         folder);
     if (wanted == MR_LAYOUT_FOLDER || (wanted == MR_LAYOUT_AUTO && d->options.list != NULL)) {
-        d->layout = MR_LAYOUT_FOLDER;
         return mr__dataset_open_folder(d, folder);
     }
     if (wanted == MR_LAYOUT_LIST)
         return mr__fail(&d->detail, MR_EARGUMENT, "%s is a folder: a list of offsets is over one file", folder);
-    return open_shards_in(d, folder, wanted);
+    bool found = false;
+    int result = wanted == MR_LAYOUT_AUTO ? mr__dataset_find_folder(d, folder, &found) : 0;
+    return result != 0 || found ? result : open_shards_in(d, folder, wanted);
 }
 
 /* What a file is, by its first bytes. */
@@ -165,7 +177,7 @@ static int probe(mr_dataset *d, const char *path, const mr__scanner **scanner)
         mr__file_close(&file);
     }
     if (error != 0)
-        return mr__fail(&d->detail, MR_EIO, "%s: %s", path, strerror(error));
+        return mr__fail(&d->detail, MR_EIO, "%s: %s", path, mr__errno_text(error).text);
     if (*scanner == NULL)
         return mr__fail(&d->detail, MR_EFORMAT,
                         "%s: not a dataset that Millrace knows: a folder, or files that are tar, TFRecord, RecordIO or "
@@ -208,7 +220,7 @@ static int open_paths(mr_dataset *d, const char *const *paths, size_t count)
         result = paths[i] != NULL ? expand(d, paths[i], &names) : MR_EARGUMENT;
     const char *first = mr__names_next(&names, NULL);
     if (result == 0 && stat(first, &status) != 0)
-        result = mr__fail(&d->detail, MR_EIO, "%s: %s", first, strerror(errno));
+        result = mr__fail(&d->detail, MR_EIO, "%s: %s", first, mr__errno_text(errno).text);
     if (result == 0 && S_ISDIR(status.st_mode))
         result = names.count == 1
                      ? open_in_folder(d, first)

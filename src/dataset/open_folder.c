@@ -84,10 +84,11 @@ static bool tell(void *arg)
     return options->progress(options->progress_user, &progress);
 }
 
-int mr__dataset_open_folder(mr_dataset *d, const char *folder)
+static int begin(folder_job *j, const char *folder)
 {
+    mr_dataset *d = j->d;
     int error;
-    folder_job j = {.d = d, .made_of = (uint64_t)SCAN_VERSION << 8 | d->options.broken};
+    j->made_of = (uint64_t)SCAN_VERSION << 8 | d->options.broken;
     int result = mr__dataset_reserve(d, 1, 1);
     if (result != 0)
         return result;
@@ -96,8 +97,33 @@ int mr__dataset_open_folder(mr_dataset *d, const char *folder)
         return mr__fail(&d->detail, MR_ENOMEM, "%s: out of memory", folder);
     d->shards[0].index_path = mr__cache_path(d, folder, true, &error);
     if (error != 0)
-        return mr__fail(&d->detail, error == ENOMEM ? MR_ENOMEM : MR_EIO, "%s: %s", folder, strerror(error));
-    if (!find_index(&j)) {
+        return mr__fail(&d->detail, error == ENOMEM ? MR_ENOMEM : MR_EIO, "%s: %s", folder, mr__errno_text(error).text);
+    return 0;
+}
+
+static void take(mr_dataset *d)
+{
+    d->layout = MR_LAYOUT_FOLDER;
+    mr__dataset_sum_up(d);
+}
+
+int mr__dataset_find_folder(mr_dataset *d, const char *folder, bool *found)
+{
+    folder_job j = {.d = d};
+    int result = begin(&j, folder);
+    if (result == 0 && find_index(&j)) {
+        *found = true;
+        take(d);
+    } else
+        mr__dataset_unreserve(d);
+    return result;
+}
+
+int mr__dataset_open_folder(mr_dataset *d, const char *folder)
+{
+    folder_job j = {.d = d};
+    int result = begin(&j, folder);
+    if (result == 0 && !find_index(&j)) {
         const mr__parallel once = {.hooks = &d->hooks,
                                    .threads = 1,
                                    .count = 1,
@@ -109,6 +135,6 @@ int mr__dataset_open_folder(mr_dataset *d, const char *folder)
         d->indexed_now = result == 0;
     }
     if (result == 0)
-        mr__dataset_sum_up(d);
+        take(d);
     return result;
 }

@@ -116,7 +116,7 @@ static int open_file(void *arg, size_t number, size_t worker)
     (void)worker;
     int error = mr__file_open(&file, job->shard->path);
     if (error != 0)
-        return job->result = mr__fail(&job->detail, MR_EIO, "%s: %s", job->shard->path, strerror(error));
+        return job->result = mr__fail(&job->detail, MR_EIO, "%s: %s", job->shard->path, mr__errno_text(error).text);
     if (find_index(o, job->shard, &file))
         atomic_fetch_add(&o->seen_nbytes, file.nbytes);
     else
@@ -148,7 +148,7 @@ static int name_shards(open_job *o, char *const *paths)
         if (shard->path == NULL || error == ENOMEM)
             return mr__fail(&d->detail, MR_ENOMEM, "out of memory");
         if (error != 0)
-            return mr__fail(&d->detail, MR_EIO, "%s: %s", paths[i], strerror(error));
+            return mr__fail(&d->detail, MR_EIO, "%s: %s", paths[i], mr__errno_text(error).text);
     }
     return 0;
 }
@@ -190,9 +190,7 @@ void mr__dataset_sum_up(mr_dataset *d)
     d->first[d->shard_count] = d->samples;
     d->fingerprint = mr__hasher_value(&hasher);
     d->class_count = mr__index_class_count(&d->shards[0].index);
-    strcpy(d->forms[0].name, "stored");
-    d->forms[0].samples = d->samples;
-    d->forms[0].nbytes = d->nbytes;
+    d->forms[0] = (mr__dataset_form){.name = "stored", .samples = d->samples, .nbytes = d->nbytes};
 }
 
 int mr__dataset_open_scanned(mr_dataset *d, const mr__scanner *scanner, char *const *paths, size_t count)

@@ -94,7 +94,7 @@ int mr__pack_path(mr_packer *p, char path[MR__PATH_MAX], const char *folder, con
 
 static int fail_disk(mr_packer *p, const char *path, int error)
 {
-    return mr__fail(&p->detail, error == ENOMEM ? MR_ENOMEM : MR_EIO, "%s: %s", path, strerror(error));
+    return mr__fail(&p->detail, error == ENOMEM ? MR_ENOMEM : MR_EIO, "%s: %s", path, mr__errno_text(error).text);
 }
 
 /* Two runs at once would take each other's temporary files away; parts may run side by side. */
@@ -221,7 +221,7 @@ int mr__pack_open_index(mr__index *index, const char *folder, const char *form, 
     int error = result == 0 ? mr__file_open(&file, data) : 0;
     if (result == 0 && (error != 0 || file.nbytes != index->head.data_nbytes))
         result = mr__fail(detail, MR_ECORRUPT, "%s: %s", data,
-                          error != 0 ? strerror(error) : "not as long as its index says");
+                          error != 0 ? mr__errno_text(error).text : "not as long as its index says");
     if (result == 0)
         mr__file_close(&file);
     else

@@ -97,7 +97,7 @@ static int publish(mr_packer *p, const char *folder, const char *name, const voi
     if (result != 0)
         return result;
     int error = mr__disk_publish(p->disk, &p->hooks, path, bytes, nbytes);
-    return error != 0 ? mr__fail(&p->detail, MR_EIO, "%s cannot be written: %s", path, strerror(error)) : 0;
+    return error != 0 ? mr__fail(&p->detail, MR_EIO, "%s cannot be written: %s", path, mr__errno_text(error).text) : 0;
 }
 
 /* Parts keep theirs in the indexes: merge writes one for all. */

@@ -54,7 +54,7 @@ static int fail_disk(mr__shard_write *w, const mr__shard_tar *tar, int error)
 {
     if (error == ENOMEM)
         return no_memory(w);
-    return mr__fail(&w->detail, MR_EIO, "%s cannot be written: %s%s", path_of(tar), strerror(error),
+    return mr__fail(&w->detail, MR_EIO, "%s cannot be written: %s%s", path_of(tar), mr__errno_text(error).text,
                     error == ENOSPC || error == EDQUOT ? ": make room and give the same command again, it goes on"
                                                        : "");
 }

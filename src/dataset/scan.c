@@ -22,5 +22,5 @@ int mr__scan_io(mr__scan *scan, const mr__window *window)
 {
     if (window->error == MR__WINDOW_NOMEM)
         return mr__fail(scan->detail, MR_ENOMEM, "%s: out of memory while it was read", scan->path);
-    return mr__fail(scan->detail, MR_EIO, "%s: %s", scan->path, strerror(window->error));
+    return mr__fail(scan->detail, MR_EIO, "%s: %s", scan->path, mr__errno_text(window->error).text);
 }

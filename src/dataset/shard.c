@@ -94,7 +94,7 @@ int mr__shard_keep(mr_dataset *d, mr__shard *shard, const uint8_t *bytes, size_t
             return 0;
         }
         mr__log(&d->hooks, MR_LOG_WARNING, "%s cannot be written (%s): the index is made anew each time",
-                shard->index_path, error != 0 ? strerror(error) : detail->text);
+                shard->index_path, error != 0 ? mr__errno_text(error).text : detail->text);
     }
     return keep_in_memory(d, shard, bytes, nbytes, detail);
 }
@@ -129,7 +129,7 @@ int mr__shard_file(mr_dataset *d, mr__shard *shard, mr__file *file, mr__detail *
         return 0;
     int error = mr__file_open(file, shard->path);
     if (error != 0)
-        return mr__fail(detail, MR_EIO, "%s: %s", shard->path, strerror(error));
+        return mr__fail(detail, MR_EIO, "%s: %s", shard->path, mr__errno_text(error).text);
     int result = refuse_changed(shard, file, detail);
     if (result != 0) {
         mr__file_close(file);

@@ -15,7 +15,6 @@
 #include "dataset/parallel.h"
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void add_to_list(mr__verify *v, mr__damage **to, size_t *count, const mr__damage *damage)
@@ -208,7 +207,7 @@ static void verify_quarantine(mr__verify *v)
         v->report.nbytes += got;
     }
     if (error != 0)
-        give_own(v, MR_EIO, path, strerror(error));
+        give_own(v, MR_EIO, path, mr__errno_text(error).text);
     mr__buffer_fini(&text, &v->hooks);
     mr__file_close(&file);
 }
@@ -290,7 +289,7 @@ static void fini(mr__verify *v)
 int mr_dataset_verify(const char *folder, const mr_verify_options *options, mr_verify_report *report, char *detail_text,
                       size_t detail_nbytes)
 {
-    mr__verify v = {.folder = folder};
+    mr__verify v = {.folder = folder, .report_fd = -1};
     if (folder == NULL || !mr__struct_copy(&v.options, sizeof v.options, options) ||
         mr__hooks_init(&v.hooks, v.options.hooks) != 0)
         return MR_EARGUMENT;

@@ -7,7 +7,6 @@
 #include "dataset/manifest.h"
 #include <millrace/pack.h>
 #include <stdarg.h>
-#include <stdio.h>
 
 /* Something that is wrong with a unit. */
 typedef struct mr__damage {
@@ -40,7 +39,7 @@ typedef struct mr__verify {
     atomic_uint_least64_t done_nbytes, files, nbytes, records;
     atomic_bool stop, no_memory;
     mr__mutex lock; /* of the report */
-    FILE *out;
+    int report_fd;  /* -1: none */
 } mr__verify;
 
 /* Notes what is wrong: with a sample, or with ordinal UINT64_MAX. */

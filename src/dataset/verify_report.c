@@ -8,21 +8,28 @@
 #include "dataset/verify.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { LINE_NBYTES_MAX = 1 << 20 };
+enum { REPORT_NBYTES_MAX = 1 << 30 };
 
 static int fail(mr__verify *v, int error)
 {
-    return mr__fail(&v->detail, MR_EIO, "%s: %s", v->options.report, strerror(error));
+    return mr__fail(&v->detail, MR_EIO, "%s: %s", v->options.report, mr__errno_text(error).text);
 }
 
+/* A line that could not be written costs time at the next run, no more. */
 static void write_line(mr__verify *v, const mr__text *line)
 {
-    if (line->code == 0 && fwrite(line->buffer.bytes, 1, line->nbytes, v->out) == line->nbytes)
-        fflush(v->out);
+    for (size_t done = 0; line->code == 0 && done < line->nbytes;) {
+        ssize_t now = write(v->report_fd, line->buffer.bytes + done, line->nbytes - done);
+        if (now < 0 && errno == EINTR)
+            continue;
+        if (now <= 0)
+            return;
+        done += (size_t)now;
+    }
 }
 
 static void put_head(const mr__verify *v, mr__text *t)
@@ -50,7 +57,7 @@ static void put_unit(const mr__verify *v, size_t number, mr__text *t)
 void mr__verify_report_add(mr__verify *v, size_t number)
 {
     mr__text line;
-    if (v->out == NULL)
+    if (v->report_fd < 0)
         return;
     mr__text_init(&line, &v->hooks);
     put_unit(v, number, &line);
@@ -131,54 +138,63 @@ static void read_unit(mr__verify *v, const char *line, size_t nbytes)
     }
 }
 
-/* Reads what an earlier run wrote; *end is where its last whole line ends, 0 when it is of another dataset. */
-static int read_report(mr__verify *v, FILE *file, long *end)
+/* Reads what an earlier run wrote; *end is where its last whole line ends. */
+static int read_lines(mr__verify *v, const char *text, size_t nbytes, size_t *end)
 {
     mr__text head;
-    char *line = NULL;
-    size_t capacity = 0;
-    ssize_t length;
+    const char *newline;
+    bool same = true;
     mr__text_init(&head, &v->hooks);
     put_head(v, &head);
-    bool first = true, same = false;
     *end = 0;
-    while ((length = getline(&line, &capacity, file)) > 0 && line[length - 1] == '\n') {
-        if (first)
-            same = head.code == 0 && (size_t)length == head.nbytes && memcmp(line, head.buffer.bytes, head.nbytes) == 0;
-        else if (length < LINE_NBYTES_MAX)
-            read_unit(v, line, (size_t)length);
-        first = false;
-        if (!same)
-            break;
+    while (same && (newline = memchr(text + *end, '\n', nbytes - *end)) != NULL) {
+        size_t length = (size_t)(newline - (text + *end)) + 1;
+        if (*end == 0)
+            same = head.code == 0 && length == head.nbytes && memcmp(text, head.buffer.bytes, length) == 0;
+        else
+            read_unit(v, text + *end, length);
         *end += length;
     }
-    free(line);
     mr__text_fini(&head);
-    if (!first && !same)
-        return mr__fail(&v->detail, MR_EARGUMENT, "%s is of another dataset: give another name, or remove it",
-                        v->options.report);
-    return 0;
+    return same ? 0
+                : mr__fail(&v->detail, MR_EARGUMENT, "%s is of another dataset: give another name, or remove it",
+                           v->options.report);
+}
+
+static int read_report(mr__verify *v, size_t *end)
+{
+    mr__file file;
+    mr__buffer text = {0};
+    size_t got = 0;
+    int error = mr__file_open(&file, v->options.report), result = 0;
+    if (error == 0 && file.nbytes > REPORT_NBYTES_MAX)
+        error = EFBIG;
+    if (error == 0 && mr__buffer_reserve(&text, &v->hooks, (size_t)file.nbytes + 1) != 0)
+        error = ENOMEM;
+    if (error == 0)
+        error = mr__file_read(&file, 0, text.bytes, (size_t)file.nbytes, &got);
+    if (error == 0)
+        result = read_lines(v, (const char *)text.bytes, got, end);
+    mr__buffer_fini(&text, &v->hooks);
+    mr__file_close(&file);
+    return error != 0 ? fail(v, error) : result;
 }
 
 int mr__verify_report_open(mr__verify *v)
 {
     mr__text head;
-    long end = 0;
+    size_t end = 0;
+    v->report_fd = -1;
     if (v->options.report == NULL)
         return 0;
-    FILE *file = fopen(v->options.report, "r+e");
-    if (file == NULL && errno == ENOENT)
-        file = fopen(v->options.report, "w+e");
-    if (file == NULL)
+    v->report_fd = open(v->options.report, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (v->report_fd < 0)
         return fail(v, errno);
-    int result = read_report(v, file, &end);
-    if (result == 0 && (fseek(file, end, SEEK_SET) != 0 || ftruncate(fileno(file), end) != 0))
-        result = fail(v, errno);
-    if (result != 0) {
-        fclose(file);
+    int result = read_report(v, &end);
+    if (result != 0)
         return result;
-    }
-    v->out = file;
+    if (ftruncate(v->report_fd, (off_t)end) != 0 || lseek(v->report_fd, 0, SEEK_END) < 0)
+        return fail(v, errno);
     mr__text_init(&head, &v->hooks);
     put_head(v, &head);
     if (end == 0)
@@ -189,7 +205,7 @@ int mr__verify_report_open(mr__verify *v)
 
 void mr__verify_report_close(mr__verify *v)
 {
-    if (v->out != NULL)
-        fclose(v->out);
-    v->out = NULL;
+    if (v->report_fd >= 0)
+        close(v->report_fd);
+    v->report_fd = -1;
 }

@@ -84,7 +84,7 @@ static int pass(passage *p, const mr__file *file, mr__buffer *buffer)
         int error = mr__file_read(file, at, buffer->bytes, WINDOW_NBYTES, &got);
         if (error != 0 || got == 0) {
             mr__verify_add(v, p->unit, UINT64_MAX, MR_EIO, "cannot be read at byte %llu: %s", (unsigned long long)at,
-                           error != 0 ? strerror(error) : "it was cut while it was read");
+                           error != 0 ? mr__errno_text(error).text : "it was cut while it was read");
             break;
         }
         mr__hasher_add(&p->whole, buffer->bytes, got);
@@ -107,7 +107,7 @@ static int verify_tar(passage *p, uint32_t form, mr__buffer *buffer)
     int error = mr__file_open(&file, path);
     if (error != 0) {
         p->unit->missing = true;
-        mr__verify_add(v, p->unit, UINT64_MAX, MR_EIO, "%s", strerror(error));
+        mr__verify_add(v, p->unit, UINT64_MAX, MR_EIO, "%s", mr__errno_text(error).text);
         return 0;
     }
     if (file.nbytes != p->says->nbytes)

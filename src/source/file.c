@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* What a window reads at once when less is asked for: headers of small members stand close together. */
-enum { WINDOW_NBYTES = 1 << 16 };
+enum { WINDOW_NBYTES = 1 << 16, JUMP_NBYTES = 1 << 13 };
 
 /* File systems have times that 64 bits of nanoseconds do not reach; what is compared for being the same may wrap. */
 static int64_t nanoseconds(struct timespec time)
@@ -73,7 +73,9 @@ int mr__file_read(const mr__file *file, uint64_t offset, void *bytes, size_t nby
 
 static int fill(mr__window *window, uint64_t offset, size_t nbytes)
 {
-    size_t most = nbytes > WINDOW_NBYTES ? nbytes : WINDOW_NBYTES;
+    /* Who jumps over a payload will jump again behind the next header. */
+    bool near = offset >= window->at && offset - window->at <= window->nbytes;
+    size_t usual = near ? WINDOW_NBYTES : JUMP_NBYTES, most = nbytes > usual ? nbytes : usual;
     window->nbytes = 0;
     if (mr__buffer_reserve(&window->buffer, window->hooks, most) != 0)
         return MR__WINDOW_NOMEM;
