@@ -274,6 +274,7 @@ int mr__index_check(const mr__index *index, const char *name, mr__detail *detail
                                                    check_folders, check_row_indexes};
     mr__index again; // the head, which may have changed since it was opened
     check c = {&again, mr__name_end(name), detail};
+    mr__index_read_ahead(index, true);
     int error = mr__index_init(&again, index->bytes, index->nbytes, name, detail);
     for (size_t i = 0; i < sizeof checks / sizeof *checks && error == 0; i++)
         error = checks[i](&c);
@@ -283,5 +284,8 @@ int mr__index_check(const mr__index *index, const char *name, mr__detail *detail
         error = check_texts(&c, MR__SECTION_CLASSES);
     if (error == 0)
         error = check_hashes(&c);
-    return error != 0 ? error : check_fingerprint(&c);
+    if (error == 0)
+        error = check_fingerprint(&c);
+    mr__index_read_ahead(index, false);
+    return error;
 }

@@ -71,6 +71,9 @@ const char *mr__section_name(uint32_t number);
 /* The last letters of a name that is long, so that a detail has room for what is wrong. */
 const char *mr__name_end(const char *name);
 
+/* Whether the system is to read ahead in a mapped file also where it is large: for who reads it from end to end. */
+void mr__index_read_ahead(const mr__index *index, bool all);
+
 /* What is wrong with a record's 48 bytes, in words; NULL: nothing. */
 const char *mr__record_fault(const mr__index_head *head, const uint8_t bytes[MR__INDEX_RECORD_NBYTES]);
 

@@ -199,7 +199,11 @@ static void unknown_sections(void **state)
     bytes[nbytes - 1] ^= 1;
     assert_int_equal(with_number(bytes, nbytes, last + 4, 0, &detail), MR_EUNSUPPORTED);
     assert_contains(detail.text, "section 200 of the index is not known, and needed: written by a newer Millrace");
-    assert_int_equal(with_number(bytes, nbytes, last, 9, &detail), MR_ECORRUPT); // twice
+    bytes[last] = MR__SECTION_FOLDERS; // a second time
+    bytes[last + 4] = 0;
+    index_seal(bytes, nbytes);
+    assert_int_equal(use(bytes, nbytes, &detail), MR_ECORRUPT);
+    assert_contains(detail.text, "section 9 of the index follows section 9");
     free(bytes);
 }
 
@@ -251,6 +255,125 @@ static void a_check_says_what_it_hit(void **state)
     free(bytes);
 }
 
+/* Changes 8 bytes of a section, seals it, and says what comes of it. */
+static int with_change(const index_case *of, uint32_t section, size_t at, uint64_t value, mr__detail *detail)
+{
+    size_t nbytes;
+    uint8_t *bytes = make(of, &nbytes);
+    mr__store_le64(section_of(bytes, section) + at, value);
+    index_seal(bytes, nbytes);
+    int error = use(bytes, nbytes, detail);
+    free(bytes);
+    return error;
+}
+
+static void lists_begin_at_zero(void **state)
+{
+    (void)state;
+    static const uint32_t lists[] = {MR__SECTION_KEYS, MR__SECTION_MEMBERS, MR__SECTION_NAMES, MR__SECTION_CLASSES,
+                                     MR__SECTION_ROW_INDEXES};
+    mr__detail detail;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        bool counted = lists[i] == MR__SECTION_NAMES || lists[i] == MR__SECTION_CLASSES;
+        assert_int_equal(with_change(&everything, lists[i], counted ? 8 : 0, 1, &detail), MR_ECORRUPT);
+        assert_contains(detail.text, "impossible length");
+    }
+}
+
+/* A section may not have a byte more, though there is room behind it. */
+static void sections_are_as_long_as_they_must_be(void **state)
+{
+    (void)state;
+    mr__detail detail;
+    size_t nbytes, tried = 0;
+    uint8_t *bytes = make(&everything, &nbytes);
+    for (uint32_t i = 0; i + 1 < bytes[12]; i++) {
+        uint8_t *entry = bytes + MR__INDEX_HEAD_NBYTES + i * (size_t)MR__INDEX_ENTRY_NBYTES;
+        uint64_t length = mr__load_le64(entry + 16);
+        if (length % 64 == 0)
+            continue;
+        mr__store_le64(entry + 16, length + 1);
+        index_seal(bytes, nbytes);
+        assert_int_equal(use(bytes, nbytes, &detail), MR_ECORRUPT);
+        assert_contains(detail.text, mr__section_name(mr__load_le32(entry)));
+        mr__store_le64(entry + 16, length);
+        tried++;
+    }
+    assert_true(tried > 5);
+    free(bytes);
+}
+
+static void texts_end_with_their_zero(void **state)
+{
+    (void)state;
+    mr__detail detail;
+    size_t nbytes, length;
+    const char *key;
+    mr__index index;
+    uint8_t *bytes = make(&everything, &nbytes);
+    uint8_t *places = section_of(bytes, MR__SECTION_KEYS);
+    places[8 * (everything.samples + 1) + mr__load_le64(places + 8) - 1] = 'x';
+    index_seal(bytes, nbytes);
+    assert_int_equal(mr__index_init(&index, bytes, nbytes, "open", &detail), 0);
+    assert_false(mr__index_key(&index, 0, &key, &length));
+    assert_true(mr__index_key(&index, 1, &key, &length));
+    assert_int_equal(use(bytes, nbytes, &detail), MR_ECORRUPT);
+    assert_contains(detail.text, "no zero ends it");
+    free(bytes);
+}
+
+static void the_key_map_is_sorted(void **state)
+{
+    (void)state;
+    mr__detail detail;
+    size_t nbytes;
+    uint8_t *bytes = make(&everything, &nbytes), entry[8];
+    uint8_t *map = section_of(bytes, MR__SECTION_KEY_MAP);
+    memcpy(entry, map + 8, 8);
+    memcpy(map + 8, map + 16, 8);
+    memcpy(map + 16, entry, 8);
+    index_seal(bytes, nbytes);
+    assert_int_equal(use(bytes, nbytes, &detail), MR_ECORRUPT);
+    assert_contains(detail.text, "number 2: it is not above the one before it");
+    memcpy(map + 16, map + 8, 8); // one twice, another not at all
+    index_seal(bytes, nbytes);
+    assert_int_equal(use(bytes, nbytes, &detail), MR_ECORRUPT);
+    assert_contains(detail.text, "it is not above");
+    free(bytes);
+}
+
+static void a_sample_has_at_most_256_members(void **state)
+{
+    (void)state;
+    enum { EACH = 200 };
+    mr_hooks hooks;
+    mr__index_build build;
+    mr__index index;
+    mr__detail detail;
+    const uint8_t *made;
+    size_t nbytes;
+    static mr__member members[EACH];
+    for (int i = 0; i < EACH; i++)
+        members[i] = (mr__member){.name = "a", .name_nbytes = 1};
+    mr__draft draft = {.key = "k", .key_nbytes = 1, .members = members, .member_count = EACH};
+    mr__index_head head = {.layout = MR_LAYOUT_TAR};
+    assert_int_equal(mr__hooks_init(&hooks, NULL), 0);
+    mr__index_build_init(&build, &hooks);
+    assert_int_equal(mr__index_add(&build, &draft), 0);
+    assert_int_equal(mr__index_add(&build, &draft), 0);
+    assert_int_equal(mr__index_build_finish(&build, &head, &made, &nbytes), 0);
+    uint8_t *bytes = copy_of(made, nbytes);
+    mr__store_le64(section_of(bytes, MR__SECTION_MEMBERS) + 8, 0); // all 400 to the second
+    index_seal(bytes, nbytes);
+    assert_int_equal(mr__index_init(&index, bytes, nbytes, "open", &detail), 0);
+    assert_int_equal(mr__index_member_count(&index, 1), 0);
+    assert_false(mr__index_member(&index, 1, 0, &members[0]));
+    assert_int_equal(use(bytes, nbytes, &detail), MR_ECORRUPT);
+    assert_contains(detail.text, "the number of its members is impossible");
+    mr__index_build_fini(&build);
+    free(bytes);
+}
+
 static void a_fingerprint_is_that_of_the_samples(void **state)
 {
     (void)state;
@@ -286,6 +409,11 @@ int main(void)
         cmocka_unit_test(what_a_newer_millrace_wrote_is_refused_with_words),
         cmocka_unit_test(unknown_sections),
         cmocka_unit_test(a_check_says_what_it_hit),
+        cmocka_unit_test(lists_begin_at_zero),
+        cmocka_unit_test(sections_are_as_long_as_they_must_be),
+        cmocka_unit_test(texts_end_with_their_zero),
+        cmocka_unit_test(the_key_map_is_sorted),
+        cmocka_unit_test(a_sample_has_at_most_256_members),
         cmocka_unit_test(a_fingerprint_is_that_of_the_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
