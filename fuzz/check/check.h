@@ -57,6 +57,11 @@ void fuzz_check_coefficients(const fuzz_setting *setting, mr_form form, const ui
 /* A JPEG's row index, made, used and forged. */
 void fuzz_check_index(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
+/* Any bytes as a record file of others, scanned for an index; `form` does not matter. */
+void fuzz_check_tfrecord(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+void fuzz_check_recordio(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+void fuzz_check_list(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+
 /* An image is made of the bytes, encoded, and decoded again. */
 void fuzz_check_roundtrip(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
@@ -71,6 +76,9 @@ void fuzz_check_recode_failing(const fuzz_setting *setting, mr_form form, const 
 void fuzz_check_coefficients_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_index_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_roundtrip_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+void fuzz_check_tfrecord_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+void fuzz_check_recordio_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+void fuzz_check_list_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
 /* Says what does not hold, and aborts. */
 #define FUZZ_REQUIRE(holds, ...)                                                                                       \
