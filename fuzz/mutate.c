@@ -20,6 +20,8 @@ static void mend_raw(uint8_t *bytes, size_t nbytes)
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t nbytes, size_t max_nbytes, unsigned int seed)
 {
     bool plain = seed % 16 == 0;
+    if (!plain && fuzz_is_tfrecord(bytes, nbytes))
+        return fuzz_mutate_tfrecord(bytes, nbytes, max_nbytes, seed);
     if (!plain && fuzz_is_png(bytes, nbytes))
         return fuzz_mutate_png(bytes, nbytes, max_nbytes, seed);
     if (!plain && fuzz_is_l3(bytes, nbytes))

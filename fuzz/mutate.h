@@ -9,6 +9,9 @@
 /* libFuzzer's own mutations. */
 size_t LLVMFuzzerMutate(uint8_t *bytes, size_t nbytes, size_t max_nbytes);
 
+bool fuzz_is_tfrecord(const uint8_t *bytes, size_t nbytes);
+size_t fuzz_mutate_tfrecord(uint8_t *bytes, size_t nbytes, size_t max_nbytes, uint32_t seed);
+
 bool fuzz_is_png(const uint8_t *bytes, size_t nbytes);
 size_t fuzz_mutate_png(uint8_t *bytes, size_t nbytes, size_t max_nbytes, uint32_t seed);
 

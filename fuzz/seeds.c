@@ -15,6 +15,8 @@
 #include <jpeglib.h>
 #include <png.h>
 
+#include "seeds_records.h"
+
 static const char *folder;
 static int written;
 
@@ -403,6 +405,7 @@ int main(int argc, char **argv)
         return 2;
     }
     folder = argv[1];
+    fuzz_seeds_records(save);
     save_jpegs();
     save_pngs();
     save_pnms();

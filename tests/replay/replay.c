@@ -91,6 +91,39 @@ static void replay_file(const char *path, const picture_file *file, void *user)
     p->tally.files++;
 }
 
+/* What is no image says by its name what it is: a record file of others. */
+static bool replay_records(const char *path, const picture_file *file, const fuzz_setting *setting)
+{
+    static const struct {
+        const char *beginning;
+        void (*check)(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+        void (*failing)(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+    } kinds[] = {
+        {"tfrecord-", fuzz_check_tfrecord, fuzz_check_tfrecord_failing},
+        {"recordio-", fuzz_check_recordio, fuzz_check_recordio_failing},
+        {"list-", fuzz_check_list, fuzz_check_list_failing},
+    };
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strncmp(name, kinds[i].beginning, strlen(kinds[i].beginning)) == 0) {
+            watch_file(path);
+            kinds[i].check(setting, MR_FORM_NONE, file->bytes, file->nbytes);
+            kinds[i].failing(setting, MR_FORM_NONE, file->bytes, file->nbytes);
+            watch_stop();
+            return true;
+        }
+    return false;
+}
+
+static void replay_any(const char *path, const picture_file *file, void *user)
+{
+    plan *p = user;
+    if (replay_records(path, file, &p->setting))
+        p->tally.files++;
+    else
+        replay_file(path, file, user);
+}
+
 static void use_small(plan *p)
 {
     p->setting = fuzz_setting_small();
@@ -116,7 +149,7 @@ int main(int argc, char **argv)
         snprintf(path, sizeof path, "%s%s", argv[i][0] == '@' ? shared_root() : "", argv[i] + (argv[i][0] == '@'));
         if (stat(path, &status) == 0) {
             there = true;
-            shared_walk(path, "", replay_file, &p);
+            shared_walk(path, "", replay_any, &p);
         } else {
             printf("replay: %s is not there\n", path);
         }

@@ -497,6 +497,7 @@ static void examples_that_are_none(void **state)
         {"\x0a\x05"
          "abc",
          5, MR_ECORRUPT, "a length reaches beyond what it is in, at byte 13"},
+        {"\x0a\x01", 2, MR_ECORRUPT, "a length reaches beyond what it is in, at byte 13"},
         {"\x0a\xff", 2, MR_ECORRUPT, "a number is cut"},
         {"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12, MR_ECORRUPT, "more than 10 bytes"},
         {"\x02\x00", 2, MR_ECORRUPT, "no field of such a number"},
@@ -526,7 +527,24 @@ static void examples_that_are_none(void **state)
     }
 }
 
-static void too_many_features_and_values(void **state)
+/* Which of several images it would be, nobody says. */
+static void two_images_are_none(void **state)
+{
+    (void)state;
+    static made_bytes features, file, list;
+    scanned s;
+    features.nbytes = file.nbytes = list.nbytes = 0;
+    add_field(&list, 1, "\xff\xd8\xff\xe0", 4);
+    add_field(&list, 1, "\xff\xd8\xff\xe0", 4);
+    add_list(&features, "image/encoded", 1, &list);
+    add_example(&file, &features);
+    scan(&s, &file, MR_BROKEN_SKIP);
+    scanned_expect(&s, 0, 1);
+    scanned_expect_problem(&s, 0, MR_EFORMAT, "has no image");
+    scanned_fini(&s);
+}
+
+static void too_many_features(void **state)
 {
     (void)state;
     static made_bytes features, file;
@@ -718,7 +736,8 @@ int main(void)
         cmocka_unit_test(cut_anywhere),
         cmocka_unit_test(lengths_without_end),
         cmocka_unit_test(examples_that_are_none),
-        cmocka_unit_test(too_many_features_and_values),
+        cmocka_unit_test(two_images_are_none),
+        cmocka_unit_test(too_many_features),
         cmocka_unit_test(a_key_twice),
         cmocka_unit_test(keys_that_cannot_be_one),
         cmocka_unit_test(compressed_files_are_refused_with_advice),
