@@ -503,6 +503,24 @@ static void names_that_come_or_go_are_seen(void **state)
     }
 }
 
+/* File systems tell time in ticks of some milliseconds: two changes in one of them have the same time. */
+static void a_change_right_after_the_scan_is_seen(void **state)
+{
+    (void)state;
+    make("a/0.jpg");
+    for (int i = 1; i < 20; i++) {
+        char name[32];
+        folder_index made;
+        snprintf(name, sizeof name, "a/%d.jpg", i);
+        make(name);
+        assert_int_equal(folder_index_init(&made, failing()), 0);
+        snprintf(name, sizeof name, "a/%d.png", i);
+        make(name);
+        assert_false(mr__folder_is_current(&made.index, folder.path, 1));
+        folder_index_fini(&made);
+    }
+}
+
 static void what_names_do_not_tell_is_not_seen_here(void **state)
 {
     (void)state;
@@ -544,6 +562,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(orders_are_those_of_torchvision, setup, teardown),
         cmocka_unit_test_setup_teardown(threads_do_not_change_it, setup, teardown),
         cmocka_unit_test_setup_teardown(names_that_come_or_go_are_seen, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_change_right_after_the_scan_is_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(what_names_do_not_tell_is_not_seen_here, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
