@@ -343,9 +343,9 @@ void source_index_place(const source *src, const settings *s, char *text, size_t
         snprintf(text, nbytes, src->info.layout == MR_LAYOUT_FOLDER ? "%s/.millrace.mrx" : "%s.mrx, and so on",
                  src->name);
     else if (s->index_folder != NULL)
-        snprintf(text, nbytes, "in %s", s->index_folder);
+        snprintf(text, nbytes, "%s", s->index_folder);
     else if (cache != NULL && cache[0] == '/')
-        snprintf(text, nbytes, "in %s/millrace/index", cache);
+        snprintf(text, nbytes, "%s/millrace/index", cache);
     else
-        snprintf(text, nbytes, "in %s/.cache/millrace/index", home != NULL ? home : "~");
+        snprintf(text, nbytes, "%s/.cache/millrace/index", home != NULL ? home : "~");
 }
