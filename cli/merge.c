@@ -69,7 +69,7 @@ static int run(const settings *s, char **parts, size_t count)
 
 const command command_merge = {
     .name = "merge",
-    .operands = "PART...",
+    .operands = "PART... -o DST",
     .summary = "Join the parts of a dataset that was packed in parts",
     .text =
         (const char *const[]){

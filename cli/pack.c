@@ -191,7 +191,7 @@ static void tell_error(const settings *s, int code, const mr_packer *packer, con
     }
     complain(detail[0] != '\0' ? NULL : s->out, "%s", detail[0] != '\0' ? detail : mr_error_text(code));
     if (code == MR_ELIMIT && strstr(detail, "bad") != NULL)
-        remark(s->out, "quarantine.jsonl in it lists the bad images; --max-bad with a higher share goes on from here");
+        remark(s->out, "the same command with a higher --max-bad goes on from here");
 }
 
 static int pack(const settings *s, const source *src, const mr_pack_form *forms, size_t count, progress *p)
@@ -242,7 +242,7 @@ static int run(const settings *s, char **operands, size_t count)
 
 const command command_pack = {
     .name = "pack",
-    .operands = "SRC...",
+    .operands = "SRC... -o DST",
     .summary = "Pack a dataset into shards, in one or more forms",
     .text =
         (const char *const[]){

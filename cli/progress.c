@@ -82,7 +82,7 @@ static void put_json(progress *p, double now, double rate)
     funlockfile(stderr);
 }
 
-/* What stands behind the bar, the most wanted first. Returns how many parts there are. */
+/* What stands behind the bar, the most wanted first; bytes in and out last. Returns how many parts there are. */
 static size_t tail_of(const progress *p, double rate, char tail[TAIL_PARTS][PART_NBYTES])
 {
     const mr_progress *l = &p->last;
@@ -104,8 +104,7 @@ static size_t tail_of(const progress *p, double rate, char tail[TAIL_PARTS][PART
     if (l->refused != 0)
         snprintf(tail[n++], PART_NBYTES, "  %s refused", count_text(l->refused).text);
     if (l->out_nbytes != 0)
-        snprintf(tail[n++], PART_NBYTES, "  %s in, %s out", bytes_text(l->in_nbytes).text,
-                 bytes_text(l->out_nbytes).text);
+        snprintf(tail[n++], PART_NBYTES, "  %s > %s", bytes_text(l->in_nbytes).text, bytes_text(l->out_nbytes).text);
     else if (l->in_nbytes != 0 && !bytes)
         snprintf(tail[n++], PART_NBYTES, "  %s", bytes_text(l->in_nbytes).text);
     return n;

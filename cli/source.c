@@ -182,6 +182,12 @@ static bool is_image(const char *path)
     return mr_form_probe(bytes, nbytes) != MR_FORM_NONE;
 }
 
+bool source_is_shard(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && has_shard_name(path) && !is_image(path);
+}
+
 static bool is_dataset(const settings *s, const char *path)
 {
     struct stat status;
@@ -191,7 +197,7 @@ static bool is_dataset(const settings *s, const char *path)
         return true;
     if (stat(path, &status) != 0)
         return strchr(path, '{') != NULL;
-    return S_ISDIR(status.st_mode) || (S_ISREG(status.st_mode) && has_shard_name(path) && !is_image(path));
+    return S_ISDIR(status.st_mode) || source_is_shard(path);
 }
 
 bool source_is_dataset(const settings *s, char **paths, size_t count)
@@ -343,9 +349,9 @@ void source_index_place(const source *src, const settings *s, char *text, size_t
         snprintf(text, nbytes, src->info.layout == MR_LAYOUT_FOLDER ? "%s/.millrace.mrx" : "%s.mrx, and so on",
                  src->name);
     else if (s->index_folder != NULL)
-        snprintf(text, nbytes, "in %s", s->index_folder);
+        snprintf(text, nbytes, "%s", s->index_folder);
     else if (cache != NULL && cache[0] == '/')
-        snprintf(text, nbytes, "in %s/millrace/index", cache);
+        snprintf(text, nbytes, "%s/millrace/index", cache);
     else
-        snprintf(text, nbytes, "in %s/.cache/millrace/index", home != NULL ? home : "~");
+        snprintf(text, nbytes, "%s/.cache/millrace/index", home != NULL ? home : "~");
 }

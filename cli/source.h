@@ -26,6 +26,9 @@ void source_close(source *src);
  */
 bool source_is_dataset(const settings *s, char **paths, size_t count);
 
+/* Whether a file is called like a shard, and is no image. */
+bool source_is_shard(const char *path);
+
 /* Whether a folder is a packed dataset: it has a dataset.json. */
 bool source_is_packed(const char *folder);
 

@@ -402,7 +402,7 @@ static int run(const settings *s, char **paths, size_t count)
 
 const command command_unpack = {
     .name = "unpack",
-    .operands = "DATASET...",
+    .operands = "DATASET... -o FOLDER",
     .summary = "Write each sample of a dataset as a file",
     .text =
         (const char *const[]){

@@ -198,6 +198,9 @@ static size_t sort_out(char **paths, size_t count)
             complain(path, "%s", why);
             return SIZE_MAX;
         }
+        if (!whole && source_is_shard(path))
+            remark(path,
+                   "seems to be a shard of a dataset: millrace pack checks every image of one, and info reads it");
         if (!whole)
             continue;
         memmove(paths + packed + 1, paths + packed, (i - packed) * sizeof *paths);

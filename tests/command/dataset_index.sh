@@ -9,7 +9,7 @@ export XDG_CACHE_HOME
 (cd set && tar cf ../a.tar land)
 run 0 index set
 is_empty err
-has out "^set: 8 samples in 8 files \(folder\), 0 problems; index made now: in $XDG_CACHE_HOME/millrace/index\$"
+has out "^set: 8 samples in 8 files \(folder\), 0 problems; index made now: $XDG_CACHE_HOME/millrace/index\$"
 [ -n "$(find cache -name '*.mrx')" ] || fail "no index in the cache folder"
 run 0 index set
 has out 'index found, up to date'

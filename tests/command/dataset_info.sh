@@ -12,7 +12,7 @@ has out '^set: 14 samples, [0-9.]+ kB, in 14 files \(folder\)$'
 has out '^  classes      4; fewest leaves \(3\); most land \(4\)$'
 has out '^  sizes        not known before the images are read'
 has out '^  fingerprint  [0-9a-f]{16}$'
-has out "^  index        in $XDG_CACHE_HOME/millrace/index \(made just now\)\$"
+has out "^  index        $XDG_CACHE_HOME/millrace/index \(made just now\)\$"
 has out '^  stored +14 +[0-9.]+ kB +[0-9.]+ kB$'
 has out '^ +[0-9]+ [A-Za-z]+ to +[0-9]+ [A-Za-z]+  █+ +[0-9]+$'
 run 0 info set

@@ -78,6 +78,8 @@ run 0 verify set good --json
 json_is out 'j["good"], len(j["datasets"])' '(12, 1)'
 run 2 verify --report seen set
 has err 'verify: --report is for one packed dataset'
+run 1 verify good/jpeg/000000.tar
+has err '^millrace: good/jpeg/000000\.tar: note: seems to be a shard of a dataset'
 mkdir half && echo '{}' >half/pack.json
 run 1 verify half
 has err '^millrace: half: is not packed to its end: the same millrace pack goes on'

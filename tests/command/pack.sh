@@ -80,7 +80,8 @@ cp -r set bad
 head -c 900 set/land/00000.jpeg >bad/land/00000.jpeg
 run 1 pack bad -o partly
 has err 'bad'
-has err 'note: .*--max-bad'
+has err '^millrace: partly: note: the same command with a higher --max-bad goes on from here$'
+has partly/quarantine.jsonl '"key": "land/00000\.jpeg"'
 run 0 pack bad -o partly --max-bad 5%
 has out '^  1 bad image kept out, listed in partly/quarantine\.jsonl$'
 is "$(wc -l <partly/quarantine.jsonl)" 1 "lines of the quarantine"
