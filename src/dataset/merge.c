@@ -275,8 +275,7 @@ static void tidy(merging *g)
     for (size_t i = 0; i < g->count; i++) {
         if (mr__pack_path(g->packer, path, g->parts[i].folder, g->parts[i].name) == 0)
             disk->remove(disk, path);
-        if (mr__pack_path(g->packer, path, g->parts[i].folder, MR__PLAN_NAME) == 0)
-            disk->remove(disk, path);
+        mr__pack_tidy(g->packer, g->parts[i].folder);
     }
 }
 

@@ -92,6 +92,15 @@ int mr__pack_path(mr_packer *p, char path[MR__PATH_MAX], const char *folder, con
     return mr__fail(&p->detail, MR_EARGUMENT, "%.100s...: too long a name", folder);
 }
 
+void mr__pack_tidy(mr_packer *p, const char *folder)
+{
+    char path[MR__PATH_MAX];
+    if (mr__pack_path(p, path, folder, MR__PLAN_NAME) == 0)
+        p->disk->remove(p->disk, path);
+    if (mr__pack_path(p, path, folder, MR__PLAN_LOCK_NAME) == 0)
+        unlink(path);
+}
+
 static int fail_disk(mr_packer *p, const char *path, int error)
 {
     return mr__fail(&p->detail, error == ENOMEM ? MR_ENOMEM : MR_EIO, "%s: %s", path, mr__errno_text(error).text);
@@ -164,7 +173,7 @@ static int refuse_other_plan(mr__pack_job *job)
 }
 
 /* The plan in the folder is this one, or it becomes it. */
-static int settle_plan(mr__pack_job *job, mr__text *text)
+static int compare_plan(mr__pack_job *job, mr__text *text)
 {
     mr_packer *p = job->packer;
     char path[MR__PATH_MAX];
@@ -182,11 +191,27 @@ static int settle_plan(mr__pack_job *job, mr__text *text)
     else if (error == ENOENT) {
         result = look_whether_empty(job);
         error = result == 0 ? mr__disk_publish(p->disk, &p->hooks, path, plan, nbytes) : 0;
-        if (error == EAGAIN || error == EWOULDBLOCK) /* another part is just doing it, with the same text */
-            error = 0;
     }
     mr__buffer_fini(&was, &p->hooks);
     return result == 0 && error != 0 ? fail_disk(p, path, error) : result;
+}
+
+/* One process at a time looks, and writes: parts begin side by side. */
+static int settle_plan(mr__pack_job *job, mr__text *text)
+{
+    mr_packer *p = job->packer;
+    char path[MR__PATH_MAX];
+    int result = mr__pack_path(p, path, job->folder, MR__PLAN_LOCK_NAME);
+    if (result != 0)
+        return result;
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (fd < 0)
+        return fail_disk(p, path, errno);
+    while (flock(fd, LOCK_EX) != 0 && errno == EINTR)
+        ;
+    result = compare_plan(job, text);
+    close(fd);
+    return result;
 }
 
 static int make_folders(mr__pack_job *job)
@@ -289,7 +314,6 @@ static int describe(mr__pack_job *job, mr__manifest *m)
 static int finish(mr__pack_job *job, int ran)
 {
     mr__manifest m;
-    char path[MR__PATH_MAX];
     mr_packer *p = job->packer;
     mr__detail why = p->detail;
     int result = describe(job, &m);
@@ -301,8 +325,8 @@ static int finish(mr__pack_job *job, int ran)
         result = ran;
     }
     mr__manifest_fini(&m);
-    if (result == 0 && p->options.parts == 0 && mr__pack_path(p, path, job->folder, MR__PLAN_NAME) == 0)
-        result = p->disk->remove(p->disk, path) == 0 ? 0 : fail_disk(p, path, errno);
+    if (result == 0 && p->options.parts == 0)
+        mr__pack_tidy(p, job->folder);
     return result;
 }
 
@@ -340,12 +364,11 @@ static int pack_locked(mr__pack_job *job, mr__text *text)
     mr_packer *p = job->packer;
     bool complete = false;
     size_t *todo = NULL;
-    char path[MR__PATH_MAX];
     int result = look_whether_complete(job, &complete);
     if (result == 0 && complete) {
         p->report.was_complete = true;
-        if (p->options.parts == 0 && mr__pack_path(p, path, job->folder, MR__PLAN_NAME) == 0)
-            p->disk->remove(p->disk, path); /* a run that was stopped behind its last step left it */
+        if (p->options.parts == 0)
+            mr__pack_tidy(p, job->folder); /* a run that was stopped behind its last step left it */
         return 0;
     }
     if (result == 0)

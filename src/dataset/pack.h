@@ -53,6 +53,9 @@ int mr__pack_open_index(mr__index *index, const char *folder, const char *form, 
 /* "dataset.json", "part-2-of-8.json". */
 void mr__manifest_file_name(char *name, size_t nbytes, uint32_t part, uint32_t parts);
 
+/* Removes what was there for packing alone, once there is a dataset.json. What stays does no harm. */
+void mr__pack_tidy(mr_packer *packer, const char *folder);
+
 /* "FOLDER/NAME"; MR_EARGUMENT when it is too long. */
 int mr__pack_path(mr_packer *packer, char path[MR__PATH_MAX], const char *folder, const char *name);
 

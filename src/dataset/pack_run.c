@@ -211,7 +211,8 @@ static int write_slot(pipeline *p, mr__pack_slot *slot)
     if (result != 0)
         p->job->packer->detail = to->detail;
     for (uint32_t i = 0; i < plan->form_count && slot->code == 0; i++)
-        p->job->packer->report.absent += slot->forms[i].record.state == MR_RECORD_ABSENT;
+        p->job->packer->report.absent +=
+            slot->forms[i].record.state == MR_RECORD_ABSENT && mr__pack_plan_chooses(plan, i, slot->ordinal);
     p->job->packer->report.in_nbytes += slot->nbytes;
     p->job->bad += slot->code != 0;
     bool full = p->written.ordinal + 1 == plan->first[shard + 1];

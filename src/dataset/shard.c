@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "source/disk.h"
+#include <errno.h>
 #include <string.h>
 
 /* An index that is whole but not of this shard would give every sample another one's bytes. */
@@ -93,8 +94,9 @@ int mr__shard_keep(mr_dataset *d, mr__shard *shard, const uint8_t *bytes, size_t
             mr__shard_take(shard, &index);
             return 0;
         }
-        mr__log(&d->hooks, MR_LOG_WARNING, "%s cannot be written (%s): the index is made anew each time",
-                shard->index_path, error != 0 ? mr__errno_text(error).text : detail->text);
+        mr__log(&d->hooks, error == EBUSY ? MR_LOG_INFO : MR_LOG_WARNING, /* busy: another process is writing it */
+                "%s cannot be written (%s): the index is kept in memory", shard->index_path,
+                error != 0 ? mr__errno_text(error).text : detail->text);
     }
     return keep_in_memory(d, shard, bytes, nbytes, detail);
 }
