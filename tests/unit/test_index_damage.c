@@ -322,6 +322,25 @@ static void texts_end_with_their_zero(void **state)
     free(bytes);
 }
 
+/* The first label whose values stand in the section is moved by a byte of it. */
+static void labels_stand_one_after_the_other(void **state)
+{
+    (void)state;
+    mr__detail detail;
+    size_t nbytes;
+    uint8_t *bytes = make(&everything, &nbytes);
+    uint8_t *record = section_of(bytes, MR__SECTION_RECORDS);
+    while (record[40] < MR_LABEL_INTS || mr__load_le64(record + 32) == 0)
+        record += MR__INDEX_RECORD_NBYTES;
+    uint64_t bits = mr__load_le64(record + 32);
+    assert_true(bits >> 40 > 1);
+    mr__store_le64(record + 32, bits - (UINT64_C(1) << 40) + 1);
+    index_seal(bytes, nbytes);
+    assert_int_equal(use(bytes, nbytes, &detail), MR_ECORRUPT);
+    assert_contains(detail.text, "its label does not stand behind the one before it");
+    free(bytes);
+}
+
 static void the_key_map_is_sorted(void **state)
 {
     (void)state;
@@ -412,6 +431,7 @@ int main(void)
         cmocka_unit_test(lists_begin_at_zero),
         cmocka_unit_test(sections_are_as_long_as_they_must_be),
         cmocka_unit_test(texts_end_with_their_zero),
+        cmocka_unit_test(labels_stand_one_after_the_other),
         cmocka_unit_test(the_key_map_is_sorted),
         cmocka_unit_test(a_sample_has_at_most_256_members),
         cmocka_unit_test(a_fingerprint_is_that_of_the_samples),
