@@ -31,23 +31,58 @@ typedef struct open_job {
     atomic_bool stop;
 } open_job;
 
+/* What a file is known by; 0 when it is not there. */
+static uint64_t identity(const char *path)
+{
+    mr__file file;
+    if (mr__file_open(&file, path) != 0)
+        return 0;
+    uint64_t of[3] = {mr__hash(path, strlen(path)), file.nbytes, (uint64_t)file.mtime_ns};
+    mr__file_close(&file);
+    return mr__hash(of, sizeof of);
+}
+
 static uint64_t how_scanned(const mr_dataset *d, mr_layout layout)
 {
     uint64_t how[4] = {SCAN_VERSION, layout, d->options.broken, 0};
-    mr__file list;
-    if (d->options.list != NULL && mr__file_open(&list, d->options.list) == 0) {
-        uint64_t of[3] = {mr__hash(d->options.list, strlen(d->options.list)), list.nbytes, (uint64_t)list.mtime_ns};
-        how[3] = mr__hash(of, sizeof of);
-        mr__file_close(&list);
-    }
+    how[3] = d->options.list != NULL ? identity(d->options.list) : 0;
     return mr__hash(how, sizeof how);
 }
 
-static bool is_current(const open_job *o, const mr__index *index, const mr__file *file)
+/* The path of a file beside another: of a name, or where that begins with a dot of the same name with this ending. */
+static bool name_beside(char out[MR__PATH_MAX], const char *path, const char *name, size_t name_nbytes)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    size_t keep = slash != NULL ? (size_t)(slash - path) + 1 : 0;
+    if (name[0] == '.')
+        keep = dot != NULL && dot > path + keep ? (size_t)(dot - path) : strlen(path);
+    if (keep + name_nbytes >= MR__PATH_MAX)
+        return false;
+    memcpy(out, path, keep);
+    memcpy(out + keep, name, name_nbytes);
+    out[keep + name_nbytes] = '\0';
+    return true;
+}
+
+/* With what stands beside this file and its index depends on. */
+static uint64_t made_of(const open_job *o, const char *path)
+{
+    uint64_t all = o->made_of;
+    char beside[MR__PATH_MAX];
+    for (const char *name = o->scanner->beside; name != NULL && *name != '\0';) {
+        size_t nbytes = strcspn(name, " ");
+        uint64_t both[2] = {all, name_beside(beside, path, name, nbytes) ? identity(beside) : 0};
+        all = mr__hash(both, sizeof both);
+        name += nbytes + strspn(name + nbytes, " ");
+    }
+    return all;
+}
+
+static bool is_current(const open_job *o, const char *path, const mr__index *index, const mr__file *file)
 {
     const mr__index_head *head = &index->head;
     return head->layout == o->scanner->layout && head->data_nbytes == file->nbytes &&
-           head->data_mtime_ns == file->mtime_ns && head->made_of == o->made_of;
+           head->data_mtime_ns == file->mtime_ns && head->made_of == made_of(o, path);
 }
 
 /* Whether there was an index that can be used. What is wrong with one that cannot is not the user's trouble: it is made
@@ -62,7 +97,7 @@ static bool find_index(const open_job *o, mr__shard *shard, const mr__file *file
         mr__log(&o->d->hooks, MR_LOG_INFO, "%s: made anew", detail.text);
         return false;
     }
-    if (!is_current(o, &index, file)) {
+    if (!is_current(o, shard->path, &index, file)) {
         mr__index_close(&index);
         return false;
     }
@@ -77,7 +112,7 @@ static int finish(open_job *o, file_job *job, const mr__file *file, mr__index_bu
     const mr__index_head head = {.layout = o->scanner->layout,
                                  .data_nbytes = file->nbytes,
                                  .data_mtime_ns = file->mtime_ns,
-                                 .made_of = o->made_of};
+                                 .made_of = made_of(o, job->shard->path)};
     int result = mr__index_build_finish(build, &head, &bytes, &nbytes);
     if (result != 0)
         return mr__fail(&job->detail, result, "%s: its index cannot be made: %s", job->shard->path,

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A file that is broken in so many places is none of its kind; and each takes memory. */
+enum { PROBLEM_MAX = 10000 };
+
 int mr__scan_broken(mr__scan *scan, int code, const char *format, ...)
 {
     char text[sizeof scan->detail->text];
@@ -14,6 +17,9 @@ int mr__scan_broken(mr__scan *scan, int code, const char *format, ...)
     va_end(args);
     if (scan->broken != MR_BROKEN_SKIP)
         return mr__fail(scan->detail, code, "%s: %s", scan->path, text);
+    if (scan->to->problems == PROBLEM_MAX)
+        return mr__fail(scan->detail, MR_ELIMIT, "%s: more than %d things are wrong with it, the last: %.100s",
+                        scan->path, PROBLEM_MAX, text);
     int result = mr__index_add_problem(scan->to, MR__INDEX_NO_POSITION, code, "%s", text);
     return result == 0 ? 0 : mr__fail(scan->detail, result, "%s: no room to note: %s", scan->path, text);
 }
