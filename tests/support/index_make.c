@@ -79,7 +79,7 @@ void index_sample_make(index_sample *sample, const index_case *of, uint32_t posi
         sample->draft.row_index = sample->row_index;
         sample->draft.row_index_nbytes = mr__rng_below(&rng, 65);
     }
-    snprintf(sample->key, sizeof sample->key, "%.*s%u", (int)mr__rng_below(&rng, 16), "train/n01440764_", position);
+    snprintf(sample->key, sizeof sample->key, "%.*s.%u", (int)mr__rng_below(&rng, 16), "train/n01440764_", position);
     sample->draft.key = sample->key;
     sample->draft.key_nbytes = strlen(sample->key);
 }

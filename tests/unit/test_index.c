@@ -331,7 +331,6 @@ static void a_head_says_nothing_that_its_layout_does_not_have(void **state)
         {.layout = MR_LAYOUT_TAR, .required = 1},
         {.layout = MR_LAYOUT_TAR, .ignorable = 1},
         {.layout = MR_LAYOUT_PACKED, .data_mtime_ns = 1},
-        {.layout = MR_LAYOUT_FOLDER, .data_nbytes = 1},
     };
     mr_hooks hooks;
     const uint8_t *bytes;
