@@ -266,6 +266,8 @@ static bool is_done(mr__pack_job *job, size_t shard)
             return false;
         bool fits = index.head.samples == plan->first[shard + 1] - plan->first[shard];
         bad += i == 0 ? mr__index_problem_count(&index) : 0;
+        if (i == 0)
+            mr__pack_quarantine_add_index(&job->quarantine, &index, plan->first[shard]);
         mr__index_close(&index);
         if (!fits)
             return false;
@@ -320,7 +322,7 @@ static int finish(mr__pack_job *job, int ran)
     if (result == 0 && ran == 0)
         result = mr__pack_finish(p, &m, job->folder, job->begin, job->end);
     else if (result == 0) { /* too many bad ones: at least they can be looked at */
-        mr__pack_quarantine(p, &m, job->folder, job->begin, job->end, job->plan.first[job->begin]);
+        mr__pack_quarantine_publish(p, job->folder, &job->quarantine);
         p->detail = why;
         result = ran;
     }
@@ -424,7 +426,9 @@ int mr_packer_run(mr_packer *p, mr_dataset *source, const char *folder, mr_pack_
         return mr__fail(&p->detail, MR_EARGUMENT, "there are no samples to pack");
     p->report = (mr_pack_report){.struct_size = sizeof p->report};
     mr__pack_job job = {.packer = p, .source = source, .folder = folder};
+    mr__text_init(&job.quarantine, &p->hooks);
     int result = pack(&job);
+    mr__text_fini(&job.quarantine);
     if (result == 0 && report != NULL && !mr__struct_give(report, &p->report, sizeof p->report))
         return MR_EARGUMENT;
     if (result == 0)

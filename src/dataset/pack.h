@@ -28,6 +28,7 @@ typedef struct mr__pack_job {
     const size_t *todo; /* those of them that are not there yet */
     size_t todo_count;
     uint64_t bad, bad_max; /* samples refused so far, and how many may be */
+    mr__text quarantine;   /* lines of those that are refused, in the order they are met */
 } mr__pack_job;
 
 /* Packs the shards that are to do. */
@@ -42,9 +43,15 @@ int mr__pack_budget(mr__pack_job *job);
  */
 int mr__pack_finish(mr_packer *packer, mr__manifest *m, const char *folder, size_t begin, size_t end);
 
-/* quarantine.jsonl of what the indexes that are there say, for a run that ends with too many. */
-int mr__pack_quarantine(mr_packer *packer, const mr__manifest *m, const char *folder, size_t begin, size_t end,
-                        uint64_t first_ordinal);
+/* A line of quarantine.jsonl. */
+void mr__pack_quarantine_add(mr__text *to, uint64_t ordinal, const char *key, size_t key_nbytes, int code,
+                             const char *error);
+
+/* Those that an index has. */
+void mr__pack_quarantine_add_index(mr__text *to, const mr__index *index, uint64_t first_ordinal);
+
+/* Writes it; nothing when it is empty. */
+int mr__pack_quarantine_publish(mr_packer *packer, const char *folder, mr__text *text);
 
 /* The index of one shard of one form: opened, and seen to be whole and of this plan. */
 int mr__pack_open_index(mr__index *index, const char *folder, const char *form, size_t shard, uint64_t plan,

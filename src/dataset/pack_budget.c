@@ -13,7 +13,7 @@ typedef struct trial {
     mr__pack_slot slot;
     mr__buffer bytes;
     double nbytes[MR__FORM_MAX]; /* summed, with what a tar and an index take around each */
-    uint64_t tried;
+    uint64_t tried, good;
 } trial;
 
 static double stored_nbytes(const mr__pack_plan_form *form, const mr__packed_form *f)
@@ -32,11 +32,12 @@ static int try_sample(mr__pack_job *job, trial *t, uint64_t ordinal)
     slot->reading = false;
     slot->code = mr_reader_record(reader, ordinal, form, &slot->bytes, &slot->nbytes);
     int result = mr__pack_sample(&t->worker, slot);
+    t->tried++;
     if (result != 0 || slot->code != 0)
         return result;
+    t->good++;
     for (uint32_t i = 0; i < job->plan.form_count; i++)
         t->nbytes[i] += stored_nbytes(&job->plan.forms[i], &slot->forms[i]);
-    t->tried++;
     return 0;
 }
 
@@ -85,7 +86,7 @@ int mr__pack_budget(mr__pack_job *job)
         plan->forms[i].share = shares[i];
     if (result != 0)
         return mr__fail(&job->packer->detail, result, "%s", mr_error_text(result));
-    if (t.tried == 0)
+    if (t.good == 0)
         return mr__fail(&job->packer->detail, MR_ECORRUPT, "none of %llu images tried could be packed: %s",
                         (unsigned long long)count, t.slot.detail.text);
     return divide(job, &t);

@@ -15,7 +15,17 @@ typedef struct summing {
     uint64_t ordinal; /* of the first sample of the shard */
 } summing;
 
-static void add_refused(summing *s, const mr__index *index)
+void mr__pack_quarantine_add(mr__text *to, uint64_t ordinal, const char *key, size_t key_nbytes, int code,
+                             const char *error)
+{
+    mr__text_addf(to, "{\"ordinal\": %llu, \"key\": ", (unsigned long long)ordinal);
+    mr__text_add_json(to, key, key_nbytes);
+    mr__text_addf(to, ", \"code\": \"%s\", \"error\": ", mr_error_name(code));
+    mr__text_add_json(to, error, strlen(error));
+    mr__text_add_z(to, "}\n");
+}
+
+void mr__pack_quarantine_add_index(mr__text *to, const mr__index *index, uint64_t first_ordinal)
 {
     uint64_t count = mr__index_problem_count(index);
     for (uint64_t i = 0; i < count; i++) {
@@ -24,15 +34,10 @@ static void add_refused(summing *s, const mr__index *index)
         const char *text;
         if (!mr__index_problem(index, i, &position, &code, &text))
             continue;
-        /* The text begins with the key in the source. */
-        const char *colon = strstr(text, ": ");
-        size_t key = colon != NULL ? (size_t)(colon - text) : 0;
-        mr__text *t = &s->quarantine;
-        mr__text_addf(t, "{\"ordinal\": %llu, \"key\": ", (unsigned long long)(s->ordinal + position));
-        mr__text_add_json(t, text, key);
-        mr__text_addf(t, ", \"code\": \"%s\", \"error\": ", mr_error_name(code));
-        mr__text_add_json(t, colon != NULL ? colon + 2 : text, strlen(colon != NULL ? colon + 2 : text));
-        mr__text_add_z(t, "}\n");
+        const char *colon = strstr(text, ": "); /* before it is the key in the source */
+        const char *error = colon != NULL ? colon + 2 : text;
+        mr__pack_quarantine_add(to, first_ordinal + position, text, colon != NULL ? (size_t)(colon - text) : 0, code,
+                                error);
     }
 }
 
@@ -68,7 +73,7 @@ static int add_file(summing *s, size_t shard, uint32_t form, mr__manifest_file *
     *samples = index.head.samples;
     mr__hasher_add(&s->fingerprint, &index.head.fingerprint, sizeof index.head.fingerprint);
     if (form == 0)
-        add_refused(s, &index);
+        mr__pack_quarantine_add_index(&s->quarantine, &index, s->ordinal);
     if (result == 0)
         result = count_records(s, &index, form);
     p->report.out_nbytes += file->nbytes + file->index_nbytes;
@@ -154,24 +159,10 @@ int mr__pack_finish(mr_packer *p, mr__manifest *m, const char *folder, size_t be
     return result;
 }
 
-int mr__pack_quarantine(mr_packer *p, const mr__manifest *m, const char *folder, size_t begin, size_t end,
-                        uint64_t first_ordinal)
+int mr__pack_quarantine_publish(mr_packer *p, const char *folder, mr__text *t)
 {
-    summing s = {.packer = p, .folder = folder, .ordinal = first_ordinal};
     const char *text;
     size_t nbytes;
-    mr__text_init(&s.quarantine, &p->hooks);
-    for (size_t shard = begin; shard < end; shard++) {
-        mr__index index;
-        if (mr__pack_open_index(&index, folder, m->forms[0].of.name, shard, m->plan, &p->detail) != 0)
-            break;
-        add_refused(&s, &index);
-        s.ordinal += index.head.samples;
-        mr__index_close(&index);
-    }
-    int result = mr__text_finish(&s.quarantine, &text, &nbytes);
-    if (result == 0 && nbytes != 0)
-        result = publish(p, folder, MR__QUARANTINE_NAME, text, nbytes);
-    mr__text_fini(&s.quarantine);
-    return result;
+    int result = mr__text_finish(t, &text, &nbytes);
+    return result == 0 && nbytes != 0 ? publish(p, folder, MR__QUARANTINE_NAME, text, nbytes) : result;
 }

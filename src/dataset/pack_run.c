@@ -17,7 +17,7 @@
 #include <millrace/system.h>
 #include <string.h>
 
-enum { DEPTH_MIN = 16, DEPTH_PER_THREAD = 8, TICK_NS = 200 * 1000 * 1000 };
+enum { DEPTH_MIN = 16, DEPTH_PER_THREAD = 8, BAD_MORE = 100, TICK_NS = 200 * 1000 * 1000 };
 
 /* A place in the samples that are to do. */
 typedef struct cursor {
@@ -170,13 +170,25 @@ static int wait_for(pipeline *p, const mr__pack_slot *slot)
     return result;
 }
 
-static int fail_bad(const pipeline *p)
+/* A few more than may be are looked at, so that whoever has to look at them sees them together. */
+static int check_bad(const pipeline *p, uint64_t more)
 {
     const mr__pack_job *job = p->job;
-    return mr__fail(
-        &job->packer->detail, MR_ELIMIT,
-        "%llu bad images, more than the %llu of %llu that are allowed (max_bad): " MR__QUARANTINE_NAME " lists them",
-        (unsigned long long)job->bad, (unsigned long long)job->bad_max, (unsigned long long)job->plan.samples);
+    if (job->bad <= job->bad_max + more)
+        return 0;
+    return mr__fail(&job->packer->detail, MR_ELIMIT,
+                    "bad images: %llu%s, and %llu of %llu samples may be (max_bad): " MR__QUARANTINE_NAME " lists them",
+                    (unsigned long long)job->bad, more != 0 ? " so far" : "", (unsigned long long)job->bad_max,
+                    (unsigned long long)job->plan.samples);
+}
+
+static void note_bad(pipeline *p, const mr__pack_slot *slot)
+{
+    mr_sample sample = {.struct_size = sizeof sample};
+    p->job->bad++;
+    if (mr_dataset_sample(p->job->source, slot->ordinal, &sample) == 0)
+        mr__pack_quarantine_add(&p->job->quarantine, slot->ordinal, sample.key, sample.key_nbytes, slot->code,
+                                slot->detail.text);
 }
 
 static void publish(void *arg, size_t worker)
@@ -214,12 +226,13 @@ static int write_slot(pipeline *p, mr__pack_slot *slot)
         p->job->packer->report.absent +=
             slot->forms[i].record.state == MR_RECORD_ABSENT && mr__pack_plan_chooses(plan, i, slot->ordinal);
     p->job->packer->report.in_nbytes += slot->nbytes;
-    p->job->bad += slot->code != 0;
+    if (slot->code != 0)
+        note_bad(p, slot);
     bool full = p->written.ordinal + 1 == plan->first[shard + 1];
     cursor_step(p, &p->written);
     if (result == 0 && full)
         result = hand_over(p);
-    return result == 0 && p->job->bad > p->job->bad_max ? fail_bad(p) : result;
+    return result == 0 ? check_bad(p, BAD_MORE) : result;
 }
 
 static int run(pipeline *p)
@@ -347,7 +360,7 @@ int mr__pack_run(mr__pack_job *job)
     pipeline p = {.job = job};
     hand *hands = NULL;
     if (job->todo_count == 0)
-        return 0;
+        return check_bad(&p, 0);
     for (size_t i = 0; i < job->todo_count; i++)
         p.total += job->plan.first[job->todo[i] + 1] - job->plan.first[job->todo[i]];
     p.submitted.ordinal = p.written.ordinal = job->plan.first[job->todo[0]];
@@ -360,7 +373,8 @@ int mr__pack_run(mr__pack_job *job)
         result = result == 0 || result == MR_ECLOSED ? published != 0 ? published : result : result;
     }
     if (result == 0)
-        tell(&p);
+        result = check_bad(&p, 0);
+    tell(&p);
     unmake(&p, hands);
     if (result != 0 && job->packer->detail.text[0] == '\0')
         mr__fail(&job->packer->detail, result, "%s", result == MR_ECLOSED ? "stopped" : mr_error_text(result));
