@@ -5,6 +5,7 @@ set -eu
 millrace=${MILLRACE:-millrace}
 folder=${1:-$(mktemp -d)}
 mkdir -p "$folder"
+folder=$(cd "$folder" && pwd)
 export XDG_CACHE_HOME="$folder/cache" # of indexes; a real run keeps them in ~/.cache
 
 # Images in a folder for each class, as ImageFolder has them.

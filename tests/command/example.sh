@@ -10,7 +10,8 @@ sh "$root/examples/pack.sh" tour >out 2>err || {
     sed 's/^/  /' err
 }
 is_empty err
-has out '^Merged 40 samples into tour/train: 4 shards, '
+[ -d tour/cache/millrace/index ] || fail "its indexes are kept elsewhere"
+has out '^Merged 40 samples into /.*/tour/train: 4 shards, '
 has out 'all whole$'
 is "$(tail -n 1 out)" 'the same bytes' "the last line"
 finish
