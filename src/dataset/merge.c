@@ -7,6 +7,7 @@
 #include "dataset/pack.h"
 
 #include "base/hash.h"
+#include "dataset/parallel.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -21,12 +22,28 @@ typedef struct part {
     char name[64]; /* of its file */
 } part;
 
+/* A file that belongs to the whole. */
+typedef struct piece {
+    const part *from;
+    const char *form;
+    size_t shard;
+    const char *ending;
+    uint64_t nbytes, hash;
+} piece;
+
 typedef struct merging {
     mr_packer *packer;
     const char *folder;
     part *parts; /* by number */
     size_t count;
-    mr__buffer buffer;
+    mr__buffer *buffers; /* one for each thread */
+    size_t buffer_count;
+    piece *pieces; /* in the order in which they are published: a tar before its index */
+    size_t piece_count;
+    mr__detail *details; /* one for each thread */
+    atomic_uint_least64_t read_nbytes;
+    uint64_t total_nbytes;
+    atomic_bool stop;
 } merging;
 
 static int fail_path(mr_packer *p, const char *path, int error)
@@ -132,7 +149,7 @@ static int check_parts(const merging *g)
 
 /* Goes through a file, hashing, and writes it to `to` unless that is NULL. Results are 0 or an errno; EBADMSG: the
  * hash. */
-static int pass_file(merging *g, const char *path, uint64_t nbytes, uint64_t hash, mr__publication *to)
+static int pass_file(merging *g, const char *path, const piece *is, mr__buffer *buffer, mr__publication *to)
 {
     mr__file file;
     mr__hasher hasher;
@@ -141,72 +158,140 @@ static int pass_file(merging *g, const char *path, uint64_t nbytes, uint64_t has
     if (error != 0)
         return error;
     mr__hasher_init(&hasher);
-    error = file.nbytes != nbytes                                                 ? EBADMSG
-            : mr__buffer_reserve(&g->buffer, &g->packer->hooks, COPY_NBYTES) != 0 ? ENOMEM
-                                                                                  : 0;
-    for (uint64_t at = 0; at < nbytes && error == 0; at += got) {
-        error = mr__file_read(&file, at, g->buffer.bytes, COPY_NBYTES, &got);
-        if (error == 0 && got == 0)
-            error = EBADMSG;
+    if (mr__buffer_reserve(buffer, &g->packer->hooks, COPY_NBYTES) != 0)
+        error = ENOMEM;
+    else if (file.nbytes != is->nbytes)
+        error = EBADMSG;
+    for (uint64_t at = 0; at < is->nbytes && error == 0; at += got) {
+        error = mr__file_read(&file, at, buffer->bytes, COPY_NBYTES, &got);
+        if (error == 0 && (got == 0 || atomic_load(&g->stop)))
+            error = got == 0 ? EBADMSG : ECANCELED;
         if (error == 0)
-            mr__hasher_add(&hasher, g->buffer.bytes, got);
+            mr__hasher_add(&hasher, buffer->bytes, got);
         if (error == 0 && to != NULL)
-            error = mr__publication_write(to, g->buffer.bytes, got);
-        g->packer->report.in_nbytes += got;
+            error = mr__publication_write(to, buffer->bytes, got);
+        atomic_fetch_add(&g->read_nbytes, got);
     }
     mr__file_close(&file);
-    return error == 0 && mr__hasher_value(&hasher) != hash ? EBADMSG : error;
+    return error == 0 && mr__hasher_value(&hasher) != is->hash ? EBADMSG : error;
 }
 
-static int copy_file(merging *g, const char *from, const char *to, uint64_t nbytes, uint64_t hash)
+static int copy_file(merging *g, const char *from, const char *to, const piece *is)
 {
     mr__publication publication;
     int error = mr__publication_begin(&publication, g->packer->disk, &g->packer->hooks, to);
     if (error != 0)
         return error;
-    error = pass_file(g, from, nbytes, hash, &publication);
+    error = pass_file(g, from, is, &g->buffers[0], &publication);
     if (error == 0)
         return mr__publication_finish(&publication);
     mr__publication_abandon(&publication);
     return error;
 }
 
-static int bring_file(merging *g, const part *from, const char *form, size_t shard, const char *ending, uint64_t nbytes,
-                      uint64_t hash)
+/* Where it is now: in the whole already, or still in its part. */
+static bool find_piece(const merging *g, const piece *is, char source[MR__PATH_MAX], char target[MR__PATH_MAX])
+{
+    mr__shard_name(source, MR__PATH_MAX, is->from->folder, is->form, is->shard, is->ending);
+    mr__shard_name(target, MR__PATH_MAX, g->folder, is->form, is->shard, is->ending);
+    return access(target, F_OK) == 0;
+}
+
+static int check_piece(void *arg, size_t number, size_t worker)
+{
+    merging *g = arg;
+    const piece *is = &g->pieces[number];
+    char source[MR__PATH_MAX], target[MR__PATH_MAX];
+    const char *path = find_piece(g, is, source, target) ? target : source;
+    int error = pass_file(g, path, is, &g->buffers[worker], NULL);
+    if (error == ECANCELED)
+        return MR_ECLOSED;
+    if (error == EBADMSG)
+        return mr__fail(&g->details[worker], MR_ECORRUPT,
+                        "%s is damaged: its hash is not that in %s; remove it and pack this part again", path,
+                        is->from->name);
+    return error != 0 ? mr__fail(&g->details[worker], error == ENOMEM ? MR_ENOMEM : MR_EIO, "%s: %s", path,
+                                 mr__errno_text(error).text)
+                      : 0;
+}
+
+static bool tell(void *arg)
+{
+    merging *g = arg;
+    const mr_pack_options *o = &g->packer->options;
+    uint64_t done = atomic_load(&g->read_nbytes);
+    const mr_progress progress = {
+        .verb = "merging", .unit = "bytes", .done = done, .total = g->total_nbytes, .in_nbytes = done};
+    return o->progress(o->progress_user, &progress);
+}
+
+/* Every hash, before anything is moved. */
+static int check_pieces(merging *g)
+{
+    mr_packer *p = g->packer;
+    const mr__parallel loop = {.hooks = &p->hooks,
+                               .threads = p->options.threads,
+                               .count = g->piece_count,
+                               .work = check_piece,
+                               .arg = g,
+                               .tick = p->options.progress != NULL ? tell : NULL,
+                               .stop = &g->stop};
+    g->buffer_count = mr__parallel_threads(&loop);
+    g->buffers = mr__alloc_array(&p->hooks, g->buffer_count, sizeof *g->buffers);
+    g->details = mr__alloc_array(&p->hooks, g->buffer_count, sizeof *g->details);
+    int result = g->buffers != NULL && g->details != NULL ? mr__parallel_run(&loop) : MR_ENOMEM;
+    if (result != 0)
+        mr__fail(&p->detail, result, "%s", result == MR_ECLOSED ? "stopped" : mr_error_text(result));
+    for (size_t i = 0; g->details != NULL && i < g->buffer_count && result != 0; i++)
+        if (g->details[i].text[0] != '\0')
+            p->detail = g->details[i];
+    p->report.in_nbytes = atomic_load(&g->read_nbytes);
+    return result;
+}
+
+static int bring_piece(merging *g, const piece *is)
 {
     mr_packer *p = g->packer;
     char source[MR__PATH_MAX], target[MR__PATH_MAX];
-    if (mr__shard_name(source, sizeof source, from->folder, form, shard, ending) >= (int)sizeof source ||
-        mr__shard_name(target, sizeof target, g->folder, form, shard, ending) >= (int)sizeof target)
-        return mr__fail(&p->detail, MR_EARGUMENT, "%.100s...: too long a name", from->folder);
-    bool there = access(target, F_OK) == 0;
-    const char *is = there ? target : source;
-    int error = pass_file(g, is, nbytes, hash, NULL);
-    if (error == EBADMSG)
-        return mr__fail(&p->detail, MR_ECORRUPT, "%s is damaged: its hash is not that in %s; pack this part again", is,
-                        from->name);
-    if (error == 0 && !there) {
-        error = p->disk->rename(p->disk, source, target);
-        if (error == EXDEV)
-            error = copy_file(g, source, target, nbytes, hash);
-    }
-    return error != 0 ? fail_path(p, is, error) : 0;
+    if (find_piece(g, is, source, target))
+        return 0;
+    int error = p->disk->rename(p->disk, source, target);
+    if (error == EXDEV)
+        error = copy_file(g, source, target, is);
+    return error != 0 ? fail_path(p, source, error) : 0;
 }
 
-/* The tar before its index, as packing does it. */
-static int bring_part(merging *g, const part *from)
+static void list_part(merging *g, const part *from)
 {
     const mr__manifest *m = &from->m;
     for (size_t i = 0; i < m->shard_count; i++)
         for (uint32_t f = 0; f < m->form_count; f++) {
             const mr__manifest_file *file = &m->files[i * m->form_count + f];
-            size_t shard = (size_t)m->first_shard + i;
-            int result = bring_file(g, from, m->forms[f].of.name, shard, "tar", file->nbytes, file->hash);
-            if (result == 0)
-                result = bring_file(g, from, m->forms[f].of.name, shard, "mrx", file->index_nbytes, file->index_hash);
-            if (result != 0)
-                return result;
+            piece is = {from, m->forms[f].of.name, (size_t)m->first_shard + i, "tar", file->nbytes, file->hash};
+            g->pieces[g->piece_count++] = is;
+            is.ending = "mrx";
+            is.nbytes = file->index_nbytes;
+            is.hash = file->index_hash;
+            g->pieces[g->piece_count++] = is;
+            g->total_nbytes += file->nbytes + file->index_nbytes;
         }
+}
+
+static int list_pieces(merging *g)
+{
+    const mr__manifest *m = &g->parts[0].m;
+    size_t longest = strlen(g->folder);
+    g->pieces = mr__alloc_array(&g->packer->hooks, (size_t)m->total_shards * m->form_count * 2 + 1, sizeof *g->pieces);
+    if (g->pieces == NULL)
+        return mr__fail(&g->packer->detail, MR_ENOMEM, "out of memory for %llu shards",
+                        (unsigned long long)m->total_shards);
+    for (size_t i = 0; i < g->count; i++) {
+        size_t nbytes = strlen(g->parts[i].folder);
+        longest = nbytes > longest ? nbytes : longest;
+        list_part(g, &g->parts[i]);
+    }
+    if (longest + MR__FORM_NAME_NBYTES + 32 > MR__PATH_MAX)
+        return mr__fail(&g->packer->detail, MR_EARGUMENT, "too long a name of a folder");
     return 0;
 }
 
@@ -282,16 +367,16 @@ static void tidy(merging *g)
 static int merge(merging *g)
 {
     mr_packer *p = g->packer;
-    int error = p->disk->make_folder(p->disk, g->folder);
-    int result = error != 0 ? fail_path(p, g->folder, error) : make_folders(g);
-    for (size_t i = 0; i < g->count && result == 0; i++) {
-        const mr_progress progress = {
-            .verb = "merging", .unit = "parts", .done = i, .total = g->count, .in_nbytes = p->report.in_nbytes};
-        if (p->options.progress != NULL && !p->options.progress(p->options.progress_user, &progress))
-            result = mr__fail(&p->detail, MR_ECLOSED, "stopped");
-        if (result == 0)
-            result = bring_part(g, &g->parts[i]);
-    }
+    int result = list_pieces(g);
+    if (result == 0)
+        result = check_pieces(g);
+    int error = result == 0 ? p->disk->make_folder(p->disk, g->folder) : 0;
+    if (error != 0)
+        result = fail_path(p, g->folder, error);
+    if (result == 0)
+        result = make_folders(g);
+    for (size_t i = 0; i < g->piece_count && result == 0; i++)
+        result = bring_piece(g, &g->pieces[i]);
     if (result == 0)
         result = sync_folders(g);
     if (result == 0)
@@ -299,6 +384,20 @@ static int merge(merging *g)
     if (result == 0)
         tidy(g);
     return result;
+}
+
+static void fini(merging *g)
+{
+    const mr_hooks *hooks = &g->packer->hooks;
+    for (size_t i = 0; i < g->count; i++)
+        if (g->parts[i].folder != NULL)
+            mr__manifest_fini(&g->parts[i].m);
+    for (size_t i = 0; g->buffers != NULL && i < g->buffer_count; i++)
+        mr__buffer_fini(&g->buffers[i], hooks);
+    mr__free(hooks, g->parts);
+    mr__free(hooks, g->buffers);
+    mr__free(hooks, g->details);
+    mr__free(hooks, g->pieces);
 }
 
 int mr_packer_merge(mr_packer *p, const char *const *folders, size_t count, const char *folder, mr_pack_report *report)
@@ -317,11 +416,7 @@ int mr_packer_merge(mr_packer *p, const char *const *folders, size_t count, cons
         result = check_parts(&g);
     if (result == 0)
         result = merge(&g);
-    for (size_t i = 0; i < g.count; i++)
-        if (g.parts[i].folder != NULL)
-            mr__manifest_fini(&g.parts[i].m);
-    mr__free(&p->hooks, g.parts);
-    mr__buffer_fini(&g.buffer, &p->hooks);
+    fini(&g);
     if (result == 0 && report != NULL && !mr__struct_give(report, &p->report, sizeof p->report))
         return MR_EARGUMENT;
     return result;

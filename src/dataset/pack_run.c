@@ -15,6 +15,7 @@
 #include "base/pool.h"
 #include "base/thread.h"
 #include <millrace/system.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { DEPTH_MIN = 16, DEPTH_PER_THREAD = 8, BAD_MORE = 100, TICK_NS = 200 * 1000 * 1000 };
@@ -46,7 +47,7 @@ typedef struct pipeline {
     unsigned current;
     mr__pool *publisher;
     int publish_result;
-    size_t in_flight;
+    char first_bad[128];
 } pipeline;
 
 /* A worker, and where it belongs. */
@@ -131,7 +132,6 @@ static int submit(pipeline *p)
     result = mr__read_ahead_submit(p->ahead, &slot->read);
     if (result != 0)
         return result;
-    p->in_flight++;
     mr__mutex_lock(&p->lock);
     p->tickets++;
     mr__condition_wake_one(&p->work);
@@ -177,18 +177,22 @@ static int check_bad(const pipeline *p, uint64_t more)
     if (job->bad <= job->bad_max + more)
         return 0;
     return mr__fail(&job->packer->detail, MR_ELIMIT,
-                    "bad images: %llu%s, and %llu of %llu samples may be (max_bad): " MR__QUARANTINE_NAME " lists them",
+                    "bad images: %llu%s, and %llu of %llu may be (max_bad): " MR__QUARANTINE_NAME " lists them%s%s",
                     (unsigned long long)job->bad, more != 0 ? " so far" : "", (unsigned long long)job->bad_max,
-                    (unsigned long long)job->plan.samples);
+                    (unsigned long long)job->plan.samples, p->first_bad[0] != '\0' ? "; the first: " : "",
+                    p->first_bad);
 }
 
 static void note_bad(pipeline *p, const mr__pack_slot *slot)
 {
     mr_sample sample = {.struct_size = sizeof sample};
     p->job->bad++;
-    if (mr_dataset_sample(p->job->source, slot->ordinal, &sample) == 0)
-        mr__pack_quarantine_add(&p->job->quarantine, slot->ordinal, sample.key, sample.key_nbytes, slot->code,
-                                slot->detail.text);
+    if (mr_dataset_sample(p->job->source, slot->ordinal, &sample) != 0)
+        return;
+    if (p->first_bad[0] == '\0')
+        snprintf(p->first_bad, sizeof p->first_bad, "%.40s: %.80s", sample.key, slot->detail.text);
+    mr__pack_quarantine_add(&p->job->quarantine, slot->ordinal, sample.key, sample.key_nbytes, slot->code,
+                            slot->detail.text);
 }
 
 static void publish(void *arg, size_t worker)
@@ -246,7 +250,6 @@ static int run(pipeline *p)
         result = wait_for(p, slot);
         if (result != 0)
             break;
-        p->in_flight -= slot->reading;
         result = write_slot(p, slot);
         if (result == 0 && !cursor_at_end(p, &p->submitted))
             result = submit(p);

@@ -139,7 +139,7 @@ static bool find_key(const mr__verify *v, size_t shard, uint64_t ordinal, char *
     return false;
 }
 
-static void give_damage(mr__verify *v, size_t shard, uint32_t form, const mr__damage *damage)
+static void give_damage(mr__verify *v, size_t shard, uint32_t form, const mr__damage *damage, bool fresh)
 {
     char path[MR__PATH_MAX], survivors[MR__FORM_MAX * MR__FORM_NAME_NBYTES] = "", key[MR__PATH_MAX];
     const mr__verify_unit *unit = unit_of(v, shard, form);
@@ -147,8 +147,10 @@ static void give_damage(mr__verify *v, size_t shard, uint32_t form, const mr__da
     mr__shard_name(path, sizeof path, v->folder, v->m.forms[form].of.name, shard,
                    unit->index_damaged && !sample ? "mrx" : "tar");
     bool keyed = sample && find_key(v, shard, damage->ordinal, key, sizeof key);
-    if (sample) {
+    if (sample)
         name_survivors(v, shard, damage->ordinal, survivors, sizeof survivors);
+    if (sample && fresh) {
+        v->report.damaged_samples++;
         v->report.lost_samples += survivors[0] == '\0';
     }
     const mr_finding finding = {.struct_size = sizeof finding,
@@ -162,14 +164,26 @@ static void give_damage(mr__verify *v, size_t shard, uint32_t form, const mr__da
     give(v, &finding);
 }
 
+/* Whether nothing was told of this sample before: one that is damaged in two forms, or twice, is one sample. */
+static bool is_fresh(const mr__verify *v, size_t shard, uint32_t form, size_t number)
+{
+    uint64_t ordinal = unit_of(v, shard, form)->damages[number].ordinal;
+    for (uint32_t f = 0; f <= form; f++) {
+        const mr__verify_unit *unit = unit_of(v, shard, f);
+        for (size_t i = 0; i < (f == form ? number : unit->damage_count); i++)
+            if (unit->damages[i].ordinal == ordinal)
+                return false;
+    }
+    return true;
+}
+
 static void tell_findings(mr__verify *v)
 {
     for (size_t shard = 0; shard < v->m.shard_count; shard++)
         for (uint32_t f = 0; f < v->m.form_count; f++) {
             const mr__verify_unit *unit = unit_of(v, shard, f);
             for (size_t i = 0; i < unit->damage_count; i++) {
-                v->report.damaged_samples += unit->damages[i].ordinal != UINT64_MAX;
-                give_damage(v, shard, f, &unit->damages[i]);
+                give_damage(v, shard, f, &unit->damages[i], is_fresh(v, shard, f, i));
             }
         }
 }
