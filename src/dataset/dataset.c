@@ -62,11 +62,13 @@ static int files_allowed(void)
 static int copy_options(mr_dataset *d, const mr_dataset_options *given)
 {
     mr_dataset_options *o = &d->options;
-    if (!mr__struct_copy(o, sizeof *o, given) || (unsigned)o->layout > MR_LAYOUT_FOLDER ||
-        (unsigned)o->index > MR_INDEX_NONE || (unsigned)o->broken > MR_BROKEN_SKIP)
+    if (!mr__struct_copy(o, sizeof *o, given))
         return MR_EARGUMENT;
     const char *folder = o->index_folder, *list = o->list;
-    o->index_folder = o->list = NULL;
+    o->index_folder = o->list = NULL; /* what is there from here on is freed */
+    if ((unsigned)o->layout > MR_LAYOUT_FOLDER || (unsigned)o->index > MR_INDEX_NONE ||
+        (unsigned)o->broken > MR_BROKEN_SKIP)
+        return MR_EARGUMENT;
     if (folder != NULL && (o->index_folder = mr__text_copy(&d->hooks, folder)) == NULL)
         return MR_ENOMEM;
     if (list != NULL && (o->list = mr__text_copy(&d->hooks, list)) == NULL)
@@ -120,10 +122,16 @@ void mr__dataset_unreserve(mr_dataset *d)
     mr__free(&d->hooks, d->shards);
     mr__free(&d->hooks, d->first);
     mr__free(&d->hooks, d->root);
+    for (uint64_t i = 0; d->classes != NULL && i < d->class_count; i++)
+        mr__free(&d->hooks, d->classes[i]);
+    mr__free(&d->hooks, d->classes);
     d->shards = NULL;
     d->first = NULL;
     d->root = NULL;
+    d->classes = NULL;
     d->shard_count = d->form_count = 0;
+    d->samples = d->class_count = d->nbytes = d->problems = 0;
+    d->indexed_now = false;
 }
 
 void mr_dataset_free(mr_dataset *d)
@@ -131,9 +139,6 @@ void mr_dataset_free(mr_dataset *d)
     if (d == NULL)
         return;
     mr__dataset_unreserve(d);
-    for (uint64_t i = 0; d->classes != NULL && i < d->class_count; i++)
-        mr__free(&d->hooks, d->classes[i]);
-    mr__free(&d->hooks, d->classes);
     mr__free(&d->hooks, atomic_load(&d->key_map));
     mr__free(&d->hooks, (void *)d->options.index_folder);
     mr__free(&d->hooks, (void *)d->options.list);

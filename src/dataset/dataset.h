@@ -72,7 +72,7 @@ struct mr_dataset {
 /* Makes room for `shards` shards of `forms` forms. */
 int mr__dataset_reserve(mr_dataset *d, size_t shards, uint32_t forms);
 
-/* Back to before that, and before there was a root. */
+/* Back to before that, and before there was a root: what a failed open leaves. */
 void mr__dataset_unreserve(mr_dataset *d);
 
 int mr__dataset_open_packed(mr_dataset *d, const char *folder);

@@ -238,13 +238,16 @@ int mr_dataset_open(mr_dataset *d, const char *const *paths, size_t count)
     mr__detail_clear(&d->detail);
     if (paths == NULL || count == 0)
         return mr__fail(&d->detail, MR_EARGUMENT, "no path was given");
-    if (d->opened || d->shards != NULL)
+    if (d->opened)
         return mr__fail(&d->detail, MR_EARGUMENT, "a dataset is opened once");
     int result = open_paths(d, paths, count);
     d->opened = result == 0;
-    if (result == 0)
+    if (result == 0) {
         mr__detail_clear(&d->detail);
-    else if (d->detail.text[0] == '\0')
+        return 0;
+    }
+    mr__dataset_unreserve(d);
+    if (d->detail.text[0] == '\0')
         mr__fail(&d->detail, result, "%s", mr_error_text(result));
     return result;
 }
