@@ -143,18 +143,17 @@ static int open_in_folder(mr_dataset *d, const char *folder)
 {
     mr_layout wanted = d->options.layout;
     bool packed = has(folder, MR__MANIFEST_NAME);
-    if (wanted == MR_LAYOUT_PACKED || (wanted == MR_LAYOUT_AUTO && packed)) {
-        d->layout = MR_LAYOUT_PACKED;
-        return mr__dataset_open_packed(d, folder);
-    }
-    if (wanted == MR_LAYOUT_AUTO && has(folder, MR__PLAN_NAME))
+    if ((wanted == MR_LAYOUT_AUTO || wanted == MR_LAYOUT_PACKED) && !packed && has(folder, MR__PLAN_NAME))
         return mr__fail(&d->detail, MR_EFORMAT,
                         "%s: packing it was not finished, or it is a part: go on with the same millrace pack, or join "
                         "the parts with millrace merge",
                         folder);
-    if (wanted == MR_LAYOUT_FOLDER || (wanted == MR_LAYOUT_AUTO && d->options.list != NULL)) {
-        return mr__dataset_open_folder(d, folder);
+    if (wanted == MR_LAYOUT_PACKED || (wanted == MR_LAYOUT_AUTO && packed)) {
+        d->layout = MR_LAYOUT_PACKED;
+        return mr__dataset_open_packed(d, folder);
     }
+    if (wanted == MR_LAYOUT_FOLDER || (wanted == MR_LAYOUT_AUTO && d->options.list != NULL))
+        return mr__dataset_open_folder(d, folder);
     if (wanted == MR_LAYOUT_LIST)
         return mr__fail(&d->detail, MR_EARGUMENT, "%s is a folder: a list of offsets is over one file", folder);
     bool found = false;
