@@ -24,9 +24,10 @@ typedef enum mr_layout {
 
 /* Where the index of a dataset that is not ours is kept. */
 typedef enum mr_index_place {
-    MR_INDEX_CACHE = 0, /* the user's cache folder: $XDG_CACHE_HOME/millrace/index, ~/.cache/millrace/index */
-    MR_INDEX_BESIDE,    /* beside the data: shard.tar.mrx, FOLDER/.millrace.mrx */
-    MR_INDEX_NONE       /* nowhere: made anew by each open */
+    /* The user's cache folder: $XDG_CACHE_HOME/millrace/index, ~/.cache/millrace/index; without either, nowhere. */
+    MR_INDEX_CACHE = 0,
+    MR_INDEX_BESIDE, /* beside the data: shard.tar.mrx, FOLDER/.millrace.mrx */
+    MR_INDEX_NONE    /* nowhere: made anew by each open */
 } mr_index_place;
 
 /* What is done with a member that is broken, a second sample of one key, a shard that ends too early. */
@@ -109,14 +110,14 @@ typedef struct mr_dataset_form {
     uint32_t max_side;   /* 0: not reduced by it */
     uint32_t short_side; /* likewise */
     uint64_t samples;    /* that have it */
-    uint64_t nbytes;     /* of their records */
+    uint64_t nbytes;     /* of their records; in record files that are not ours: of these files */
 } mr_dataset_form;
 
 /* Something that is wrong with a dataset, found when its index was made. */
 typedef struct mr_dataset_problem {
     size_t struct_size;
     int code;         /* MR_ETRUNCATED, ... */
-    uint64_t file;    /* where */
+    uint64_t file;    /* where; UINT64_MAX: in none in particular, as in a folder */
     uint64_t ordinal; /* of the sample; UINT64_MAX: it is not of one */
     const char *text; /* a sentence: what, where, which key */
 } mr_dataset_problem;
@@ -126,7 +127,7 @@ typedef struct mr_dataset_info {
     mr_layout layout;
     uint64_t samples;
     uint64_t shards;
-    uint64_t files;
+    uint64_t files;   /* shards of all forms; in a folder images, and behind them its list */
     uint64_t classes; /* with names; 0 when labels have none */
     uint32_t forms;
     uint64_t problems;
@@ -194,7 +195,7 @@ MR_API void mr_dataset_free(mr_dataset *dataset);
  */
 MR_API int mr_dataset_open(mr_dataset *dataset, const char *const *paths, size_t count);
 
-/* What opening failed of, for a person; "" after a success. */
+/* What opening failed of, for a person; "" after a success. A dataset that could not be opened can be tried again. */
 MR_API const char *mr_dataset_detail(const mr_dataset *dataset);
 
 MR_API int mr_dataset_get_info(const mr_dataset *dataset, mr_dataset_info *info);

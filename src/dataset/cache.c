@@ -13,17 +13,24 @@ static const char *last_part(const char *path)
     return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
-/* $XDG_CACHE_HOME must be absolute, says its specification; others are passed over. */
-static char *cache_folder(mr_dataset *d)
+/*
+ * $XDG_CACHE_HOME must be absolute, says its specification; others are passed over. Who has no home has no cache either
+ * (NULL, *error 0): a folder under /tmp would take indexes from anybody.
+ */
+static char *cache_folder(mr_dataset *d, int *error)
 {
+    char *folder = NULL;
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     if (d->options.index_folder != NULL)
-        return mr__text_copy(&d->hooks, d->options.index_folder);
-    if (cache != NULL && cache[0] == '/')
-        return mr__text_format(&d->hooks, "%s/millrace/index", cache);
-    if (home != NULL && home[0] == '/')
-        return mr__text_format(&d->hooks, "%s/.cache/millrace/index", home);
-    return mr__text_copy(&d->hooks, "/tmp/millrace-index");
+        folder = mr__text_copy(&d->hooks, d->options.index_folder);
+    else if (cache != NULL && cache[0] == '/')
+        folder = mr__text_format(&d->hooks, "%s/millrace/index", cache);
+    else if (home != NULL && home[0] == '/')
+        folder = mr__text_format(&d->hooks, "%s/.cache/millrace/index", home);
+    else
+        return NULL;
+    *error = folder == NULL ? ENOMEM : 0;
+    return folder;
 }
 
 static char *in_cache(mr_dataset *d, const char *path, int *error)
@@ -33,12 +40,13 @@ static char *in_cache(mr_dataset *d, const char *path, int *error)
         *error = errno;
         return NULL;
     }
-    char *folder = cache_folder(d);
-    char *result = NULL;
-    if (folder != NULL)
-        result = mr__text_format(&d->hooks, "%s/%016llx-%.100s.mrx", folder,
-                                 (unsigned long long)mr__hash(absolute, strlen(absolute)), last_part(absolute));
+    char *folder = cache_folder(d, error), *result = NULL;
+    if (folder == NULL)
+        return NULL;
+    result = mr__text_format(&d->hooks, "%s/%016llx-%.100s.mrx", folder,
+                             (unsigned long long)mr__hash(absolute, strlen(absolute)), last_part(absolute));
     mr__free(&d->hooks, folder);
+    *error = result == NULL ? ENOMEM : 0;
     return result;
 }
 
@@ -47,10 +55,9 @@ char *mr__cache_path(mr_dataset *d, const char *path, bool folder, int *error)
     *error = 0;
     if (d->options.index == MR_INDEX_NONE)
         return NULL;
-    char *result = d->options.index == MR_INDEX_CACHE
-                       ? in_cache(d, path, error)
-                       : mr__text_format(&d->hooks, folder ? "%s/.millrace.mrx" : "%s.mrx", path);
-    if (result == NULL && *error == 0)
-        *error = ENOMEM;
+    if (d->options.index == MR_INDEX_CACHE)
+        return in_cache(d, path, error);
+    char *result = mr__text_format(&d->hooks, folder ? "%s/.millrace.mrx" : "%s.mrx", path);
+    *error = result == NULL ? ENOMEM : 0;
     return result;
 }

@@ -50,8 +50,11 @@ char *mr__text_format(const mr_hooks *hooks, const char *format, ...)
     return text;
 }
 
-/* Half of what the process may have open is for shards; the rest is the program's. */
-static int files_allowed(void)
+/*
+ * Descriptors have the lowest number that is free: while that is in the lower half of what the process may have open,
+ * shards stay open. So all datasets of a process together leave it the other half.
+ */
+static int lower_half(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > 1 << 20)
@@ -62,11 +65,13 @@ static int files_allowed(void)
 static int copy_options(mr_dataset *d, const mr_dataset_options *given)
 {
     mr_dataset_options *o = &d->options;
-    if (!mr__struct_copy(o, sizeof *o, given) || (unsigned)o->layout > MR_LAYOUT_FOLDER ||
-        (unsigned)o->index > MR_INDEX_NONE || (unsigned)o->broken > MR_BROKEN_SKIP)
+    if (!mr__struct_copy(o, sizeof *o, given))
         return MR_EARGUMENT;
     const char *folder = o->index_folder, *list = o->list;
-    o->index_folder = o->list = NULL;
+    o->index_folder = o->list = NULL; /* what is there from here on is freed */
+    if ((unsigned)o->layout > MR_LAYOUT_FOLDER || (unsigned)o->index > MR_INDEX_NONE ||
+        (unsigned)o->broken > MR_BROKEN_SKIP)
+        return MR_EARGUMENT;
     if (folder != NULL && (o->index_folder = mr__text_copy(&d->hooks, folder)) == NULL)
         return MR_ENOMEM;
     if (list != NULL && (o->list = mr__text_copy(&d->hooks, list)) == NULL)
@@ -88,7 +93,7 @@ int mr_dataset_new(const mr_dataset_options *options, mr_dataset **out)
     if (result == 0)
         result = mr__mutex_init(&d->lock);
     d->lock_ready = result == 0;
-    atomic_init(&d->fd_left, files_allowed());
+    d->fd_end = lower_half();
     if (result != 0) {
         mr_dataset_free(d);
         return result;
@@ -120,10 +125,16 @@ void mr__dataset_unreserve(mr_dataset *d)
     mr__free(&d->hooks, d->shards);
     mr__free(&d->hooks, d->first);
     mr__free(&d->hooks, d->root);
+    for (uint64_t i = 0; d->classes != NULL && i < d->class_count; i++)
+        mr__free(&d->hooks, d->classes[i]);
+    mr__free(&d->hooks, d->classes);
     d->shards = NULL;
     d->first = NULL;
     d->root = NULL;
+    d->classes = NULL;
     d->shard_count = d->form_count = 0;
+    d->samples = d->class_count = d->nbytes = d->problems = 0;
+    d->indexed_now = false;
 }
 
 void mr_dataset_free(mr_dataset *d)
@@ -131,9 +142,6 @@ void mr_dataset_free(mr_dataset *d)
     if (d == NULL)
         return;
     mr__dataset_unreserve(d);
-    for (uint64_t i = 0; d->classes != NULL && i < d->class_count; i++)
-        mr__free(&d->hooks, d->classes[i]);
-    mr__free(&d->hooks, d->classes);
     mr__free(&d->hooks, atomic_load(&d->key_map));
     mr__free(&d->hooks, (void *)d->options.index_folder);
     mr__free(&d->hooks, (void *)d->options.list);
@@ -153,16 +161,23 @@ uint64_t mr_dataset_count(const mr_dataset *d)
     return d != NULL ? d->samples : 0;
 }
 
+/* In a folder every sample is one; behind them stands the list, in which their members are. */
+static uint64_t file_count(const mr_dataset *d)
+{
+    if (d->layout != MR_LAYOUT_FOLDER)
+        return d->shard_count * d->form_count;
+    return d->samples + (d->options.list != NULL);
+}
+
 int mr_dataset_get_info(const mr_dataset *d, mr_dataset_info *info)
 {
     if (d == NULL || info == NULL || !d->opened)
         return MR_EARGUMENT;
-    bool folder = d->layout == MR_LAYOUT_FOLDER;
     mr_dataset_info ours = {.struct_size = sizeof ours,
                             .layout = d->layout,
                             .samples = d->samples,
                             .shards = d->shard_count,
-                            .files = folder ? d->samples : d->shard_count * d->form_count,
+                            .files = file_count(d),
                             .classes = d->class_count,
                             .forms = d->form_count,
                             .problems = d->problems,
@@ -243,17 +258,16 @@ size_t mr_dataset_file(const mr_dataset *d, uint64_t number, char *path, size_t 
     const char *key;
     size_t key_nbytes;
     int length;
-    if (d == NULL || !d->opened)
+    if (d == NULL || !d->opened || (path == NULL && nbytes != 0) || number >= file_count(d))
         return 0;
-    if (d->layout == MR_LAYOUT_FOLDER) {
-        if (!mr__index_key(&d->shards[0].index, number, &key, &key_nbytes))
-            return 0;
-        length = snprintf(path, nbytes, "%s/%s", d->root, key);
-    } else {
-        if (number >= d->shard_count * d->form_count)
-            return 0;
+    if (d->layout != MR_LAYOUT_FOLDER)
         length = snprintf(path, nbytes, "%s", d->shards[number].path);
-    }
+    else if (number == d->samples)
+        length = snprintf(path, nbytes, "%s", d->options.list);
+    else if (mr__index_key(&d->shards[0].index, number, &key, &key_nbytes))
+        length = snprintf(path, nbytes, "%s/%s", d->root, key);
+    else
+        return 0;
     return length > 0 ? (size_t)length : 0;
 }
 
@@ -307,18 +321,19 @@ int mr_dataset_record(const mr_dataset *d, uint64_t ordinal, uint32_t form, mr_r
     return mr__struct_give(record, &ours, sizeof ours) ? 0 : MR_EARGUMENT;
 }
 
-/* Members stand with the first form that has the sample: the only one whose index has any. */
+/* Members stand with the first form that has the sample. Indexes of the others are not even loaded. */
 uint32_t mr__dataset_members(const mr_dataset *d, uint64_t ordinal, uint32_t *form)
 {
     mr__shard *shard;
     uint64_t position;
+    mr__record record;
     for (uint32_t f = 0; f < d->form_count; f++) {
-        uint32_t count =
-            mr__dataset_at(d, ordinal, f, &shard, &position) == 0 ? mr__index_member_count(&shard->index, position) : 0;
+        if (mr__dataset_at(d, ordinal, f, &shard, &position) != 0 ||
+            !mr__index_record(&shard->index, position, &record) || record.state == MR_RECORD_ABSENT)
+            continue;
         if (form != NULL)
             *form = f;
-        if (count != 0)
-            return count;
+        return mr__index_member_count(&shard->index, position);
     }
     return 0;
 }
@@ -338,7 +353,7 @@ int mr_dataset_member(const mr_dataset *d, uint64_t ordinal, uint32_t number, mr
         return MR_ECORRUPT;
     mr_member ours = {.struct_size = sizeof ours,
                       .name = m.name,
-                      .file = (uint64_t)(shard - d->shards),
+                      .file = d->layout == MR_LAYOUT_FOLDER ? d->samples : (uint64_t)(shard - d->shards),
                       .offset = m.offset,
                       .nbytes = m.nbytes};
     return mr__struct_give(member, &ours, sizeof ours) ? 0 : MR_EARGUMENT;
@@ -363,6 +378,8 @@ int mr_dataset_get_problem(const mr_dataset *d, uint64_t number, mr_dataset_prob
             return MR_ECORRUPT;
         if (position != MR__INDEX_NO_POSITION)
             ours.ordinal = d->first[n] + position;
+        if (d->layout == MR_LAYOUT_FOLDER)
+            ours.file = ours.ordinal;
         return mr__struct_give(problem, &ours, sizeof ours) ? 0 : MR_EARGUMENT;
     }
     return MR_EARGUMENT;

@@ -52,7 +52,8 @@ struct mr_dataset {
     mr__detail detail;
     bool opened;
     mr_layout layout;
-    char *root; /* of a folder or packed dataset */
+    char *root;    /* of a folder or packed dataset */
+    mr__file list; /* of a folder: what it was when it was opened; closed */
     uint64_t samples;
     uint64_t *first; /* shard_count + 1 */
     size_t shard_count;
@@ -65,14 +66,15 @@ struct mr_dataset {
     bool indexed_now;
     mr__mutex lock;
     bool lock_ready;
-    atomic_int fd_left;          /* files that may still be kept open */
+    int fd_end;                  /* files with a number below it are kept open */
+    atomic_bool warned;          /* that an index cannot be written */
     _Atomic(uint64_t *) key_map; /* of all shards, once it was asked for */
 };
 
 /* Makes room for `shards` shards of `forms` forms. */
 int mr__dataset_reserve(mr_dataset *d, size_t shards, uint32_t forms);
 
-/* Back to before that, and before there was a root. */
+/* Back to before that, and before there was a root: what a failed open leaves. */
 void mr__dataset_unreserve(mr_dataset *d);
 
 int mr__dataset_open_packed(mr_dataset *d, const char *folder);

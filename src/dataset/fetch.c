@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "dataset/cifar.h"
 #include "dataset/place.h"
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -80,7 +81,13 @@ static int open_list(mr_dataset *d, mr__fetch *f, mr__detail *detail)
     if (list == NULL)
         return mr__fail(detail, MR_ECORRUPT, "%s: its index has members, but no list was given", f->key);
     int error = mr__file_open(&f->file, list);
-    return error != 0 ? mr__fail(detail, MR_EIO, "%s: %s: %s", f->key, list, mr__errno_text(error).text) : 0;
+    if (error != 0)
+        return mr__fail(detail, MR_EIO, "%s: %s: %s", f->key, list, mr__errno_text(error).text);
+    if (f->file.nbytes == d->list.nbytes && f->file.mtime_ns == d->list.mtime_ns)
+        return 0;
+    mr__file_close(&f->file);
+    return mr__fail(detail, MR_ECORRUPT, "%s: %s was changed while it was in use: open the dataset again", f->key,
+                    list);
 }
 
 int mr__fetch_begin_member(mr_dataset *d, mr__fetch *f, uint64_t ordinal, uint32_t number, mr__detail *detail)
@@ -113,7 +120,8 @@ static int check_read(const mr_dataset *d, const mr__fetch *f, const mr__fetched
 {
     const char *name = file_name(d, f);
     if (is->error != 0)
-        return mr__fail(detail, MR_EIO, "%s: %s", name, mr__errno_text(is->error).text);
+        return mr__fail(detail, is->error == ENOMEM ? MR_ENOMEM : MR_EIO, "%s: %s", name,
+                        mr__errno_text(is->error).text);
     if (f->path != NULL && (is->file_nbytes != f->nbytes || (uint64_t)is->file_mtime_ns != f->record.offset))
         return mr__fail(detail, MR_ECORRUPT,
                         "%s has changed since its folder was indexed: make the index anew (millrace index --rebuild)",
@@ -146,13 +154,18 @@ int mr__fetch_end(mr_dataset *d, mr__fetch *f, const mr__fetched *is, const void
         mr__file_close(&f->file);
     if (result != 0)
         return result;
-    *bytes = is->bytes;
-    *nbytes = is->got;
-    if (!f->record.planar)
+    if (!f->record.planar) {
+        *bytes = is->bytes;
+        *nbytes = is->got;
         return 0;
+    }
+    size_t wrapped;
     if (is->got != MR__CIFAR_NBYTES)
         return mr__fail(detail, MR_ECORRUPT, "%s: %zu bytes are no image of CIFAR", f->key, is->got);
-    result = mr__cifar_wrap(is->bytes, &d->hooks, &f->wrapped, nbytes);
+    result = mr__cifar_wrap(is->bytes, &d->hooks, &f->wrapped, &wrapped);
+    if (result != 0)
+        return mr__fail(detail, result, "%s: %s", f->key, mr_error_text(result));
     *bytes = f->wrapped.bytes;
-    return result == 0 ? 0 : mr__fail(detail, result, "%s: %s", f->key, mr_error_text(result));
+    *nbytes = wrapped;
+    return 0;
 }

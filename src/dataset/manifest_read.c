@@ -474,6 +474,8 @@ static int read_shard(reading *r, mr__json_token token)
 static int read_shards(reading *r, void *to)
 {
     (void)to;
+    if (r->m->form_count == 0) /* they say how many files a shard has */
+        return fail(r, "stands before the forms");
     return read_array(r, read_shard);
 }
 

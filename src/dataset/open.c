@@ -143,18 +143,17 @@ static int open_in_folder(mr_dataset *d, const char *folder)
 {
     mr_layout wanted = d->options.layout;
     bool packed = has(folder, MR__MANIFEST_NAME);
-    if (wanted == MR_LAYOUT_PACKED || (wanted == MR_LAYOUT_AUTO && packed)) {
-        d->layout = MR_LAYOUT_PACKED;
-        return mr__dataset_open_packed(d, folder);
-    }
-    if (wanted == MR_LAYOUT_AUTO && has(folder, MR__PLAN_NAME))
+    if ((wanted == MR_LAYOUT_AUTO || wanted == MR_LAYOUT_PACKED) && !packed && has(folder, MR__PLAN_NAME))
         return mr__fail(&d->detail, MR_EFORMAT,
                         "%s: packing it was not finished, or it is a part: go on with the same millrace pack, or join "
                         "the parts with millrace merge",
                         folder);
-    if (wanted == MR_LAYOUT_FOLDER || (wanted == MR_LAYOUT_AUTO && d->options.list != NULL)) {
-        return mr__dataset_open_folder(d, folder);
+    if (wanted == MR_LAYOUT_PACKED || (wanted == MR_LAYOUT_AUTO && packed)) {
+        d->layout = MR_LAYOUT_PACKED;
+        return mr__dataset_open_packed(d, folder);
     }
+    if (wanted == MR_LAYOUT_FOLDER || (wanted == MR_LAYOUT_AUTO && d->options.list != NULL))
+        return mr__dataset_open_folder(d, folder);
     if (wanted == MR_LAYOUT_LIST)
         return mr__fail(&d->detail, MR_EARGUMENT, "%s is a folder: a list of offsets is over one file", folder);
     bool found = false;
@@ -238,13 +237,16 @@ int mr_dataset_open(mr_dataset *d, const char *const *paths, size_t count)
     mr__detail_clear(&d->detail);
     if (paths == NULL || count == 0)
         return mr__fail(&d->detail, MR_EARGUMENT, "no path was given");
-    if (d->opened || d->shards != NULL)
+    if (d->opened)
         return mr__fail(&d->detail, MR_EARGUMENT, "a dataset is opened once");
     int result = open_paths(d, paths, count);
     d->opened = result == 0;
-    if (result == 0)
+    if (result == 0) {
         mr__detail_clear(&d->detail);
-    else if (d->detail.text[0] == '\0')
+        return 0;
+    }
+    mr__dataset_unreserve(d);
+    if (d->detail.text[0] == '\0')
         mr__fail(&d->detail, result, "%s", mr_error_text(result));
     return result;
 }

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/hash.h"
 #include "base/log.h"
 #include "dataset/dataset.h"
 #include "dataset/folder_scan.h"
 #include "dataset/parallel.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <millrace/system.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* Grows when a scan would give another index for the same folder. */
-enum { SCAN_VERSION = 1 };
+enum { SCAN_VERSION = 2 };
 
 typedef struct folder_job {
     mr_dataset *d;
@@ -22,6 +25,19 @@ typedef struct folder_job {
 static unsigned threads_of(const mr_dataset *d)
 {
     return d->options.threads != 0 ? d->options.threads : mr_threads_default();
+}
+
+/* The list's size and time are in the index; which list it is of is told here. */
+static uint64_t how_scanned(const mr_dataset *d)
+{
+    char absolute[PATH_MAX];
+    const char *list = d->options.list;
+    uint64_t how[4] = {SCAN_VERSION, MR_LAYOUT_FOLDER, d->options.broken, 0};
+    if (list != NULL && realpath(list, absolute) != NULL)
+        list = absolute;
+    if (list != NULL)
+        how[3] = mr__hash(list, strlen(list)) | 1;
+    return mr__hash(how, sizeof how);
 }
 
 static bool find_index(const folder_job *j)
@@ -84,11 +100,21 @@ static bool tell(void *arg)
     return options->progress(options->progress_user, &progress);
 }
 
+/* Its size and time stay: who reads members from it sees whether it is still the same. */
+static void close_list(mr__file *list)
+{
+    mr__file file = *list;
+    mr__file_close(&file);
+    list->fd = -1;
+}
+
 static int begin(folder_job *j, const char *folder)
 {
     mr_dataset *d = j->d;
     int error;
-    j->made_of = (uint64_t)SCAN_VERSION << 8 | d->options.broken;
+    j->made_of = how_scanned(d);
+    if (d->options.list != NULL && mr__file_open(&d->list, d->options.list) == 0)
+        close_list(&d->list);
     int result = mr__dataset_reserve(d, 1, 1);
     if (result != 0)
         return result;

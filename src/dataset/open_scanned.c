@@ -26,7 +26,6 @@ typedef struct open_job {
     file_job *files;
     size_t count;
     atomic_uint_least64_t seen_nbytes;
-    uint64_t total_nbytes;
     uint64_t made_of;
     atomic_bool stop;
 } open_job;
@@ -243,7 +242,11 @@ int mr__dataset_open_scanned(mr_dataset *d, const mr__scanner *scanner, char *co
     for (size_t i = 0; i < count; i++)
         d->indexed_now |= o.files[i].made;
     mr__free(&d->hooks, o.files);
-    if (result == 0)
-        mr__dataset_sum_up(d);
-    return result;
+    if (result != 0)
+        return result;
+    mr__dataset_sum_up(d);
+    if (d->samples > MR__INDEX_SAMPLE_MAX)
+        return mr__fail(&d->detail, MR_ELIMIT, "%llu samples: more than 2^32 - 1, the most a dataset can have",
+                        (unsigned long long)d->samples);
+    return 0;
 }

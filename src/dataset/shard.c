@@ -85,19 +85,29 @@ static int publish(mr_dataset *d, const char *path, const uint8_t *bytes, size_t
     return error != 0 ? error : mr__disk_publish(&mr__disk_real, &d->hooks, path, bytes, nbytes);
 }
 
+/* Once for all shards: where one cannot be written, the others cannot either. */
+static void tell_unwritten(mr_dataset *d, const mr__shard *shard, int error, const mr__detail *detail)
+{
+    if (error == EBUSY)
+        mr__log(&d->hooks, MR_LOG_INFO, "%s is being written by another: kept in memory", shard->index_path);
+    else if (!atomic_exchange(&d->warned, true))
+        mr__log(&d->hooks, MR_LOG_WARNING, "%s cannot be written (%s): the index is made anew each time",
+                shard->index_path, error != 0 ? mr__errno_text(error).text : detail->text);
+}
+
 int mr__shard_keep(mr_dataset *d, mr__shard *shard, const uint8_t *bytes, size_t nbytes, mr__detail *detail)
 {
     mr__index index;
-    if (shard->index_path != NULL) {
-        int error = publish(d, shard->index_path, bytes, nbytes);
-        if (error == 0 && mr__index_open(&index, shard->index_path, detail) == 0) {
+    int error = shard->index_path != NULL ? publish(d, shard->index_path, bytes, nbytes) : ENOENT;
+    if (error == 0 && mr__index_open(&index, shard->index_path, detail) == 0) {
+        /* Another who was slower, and scans in another way, may have put his in its place. */
+        if (index.nbytes == nbytes && memcmp(index.bytes, bytes, MR__INDEX_HEAD_NBYTES) == 0) {
             mr__shard_take(shard, &index);
             return 0;
         }
-        mr__log(&d->hooks, error == EBUSY ? MR_LOG_INFO : MR_LOG_WARNING, /* busy: another process is writing it */
-                "%s cannot be written (%s): the index is kept in memory", shard->index_path,
-                error != 0 ? mr__errno_text(error).text : detail->text);
-    }
+        mr__index_close(&index);
+    } else if (shard->index_path != NULL)
+        tell_unwritten(d, shard, error, detail);
     return keep_in_memory(d, shard, bytes, nbytes, detail);
 }
 
@@ -137,14 +147,11 @@ int mr__shard_file(mr_dataset *d, mr__shard *shard, mr__file *file, mr__detail *
         mr__file_close(file);
         return result;
     }
-    if (atomic_fetch_sub(&d->fd_left, 1) <= 0) {
-        atomic_fetch_add(&d->fd_left, 1); /* used once, and closed by release */
+    if (file->fd >= d->fd_end) /* used once, and closed by release */
         return 0;
-    }
     int expected = -1;
     if (!atomic_compare_exchange_strong(&shard->fd, &expected, file->fd)) {
-        atomic_fetch_add(&d->fd_left, 1); /* another thread was first */
-        mr__file_close(file);
+        mr__file_close(file); /* another thread was first */
         *file = (mr__file){expected, shard->expected.data_nbytes, shard->expected.data_mtime_ns};
     }
     return 0;
