@@ -99,7 +99,7 @@ static void set_member(reading *r, mr__json_token name)
 {
     size_t nbytes = name.nbytes < sizeof r->member ? name.nbytes : sizeof r->member - 1;
     for (size_t i = 0; i < nbytes; i++) /* it goes into a message */
-        r->member[i] = (char)(name.text[i] < ' ' ? '?' : name.text[i]);
+        r->member[i] = (char)((unsigned char)name.text[i] < ' ' ? '?' : name.text[i]);
     r->member[nbytes] = '\0';
 }
 
@@ -474,6 +474,8 @@ static int read_shard(reading *r, mr__json_token token)
 static int read_shards(reading *r, void *to)
 {
     (void)to;
+    if (r->m->form_count == 0)
+        return fail(r, "\"forms\" has to stand before it");
     return read_array(r, read_shard);
 }
 
