@@ -171,39 +171,63 @@ static int copy_file(merging *g, const char *from, const char *to, uint64_t nbyt
     return error;
 }
 
-static int bring_file(merging *g, const part *from, const char *form, size_t shard, const char *ending, uint64_t nbytes,
-                      uint64_t hash)
+/* Where a file of a part is now, and where it is to be. */
+typedef struct journey {
+    char source[MR__PATH_MAX], target[MR__PATH_MAX];
+    bool there;
+    uint64_t nbytes, hash;
+} journey;
+
+typedef int step(merging *g, const part *from, const journey *j);
+
+static int check_file(merging *g, const part *from, const journey *j)
+{
+    const char *is = j->there ? j->target : j->source;
+    int error = pass_file(g, is, j->nbytes, j->hash, NULL);
+    if (error == EBADMSG)
+        return mr__fail(&g->packer->detail, MR_ECORRUPT,
+                        "%s is damaged: its hash is not that in %s; pack this part again", is, from->name);
+    return error != 0 ? fail_path(g->packer, is, error) : 0;
+}
+
+static int bring_file(merging *g, const part *from, const journey *j)
 {
     mr_packer *p = g->packer;
-    char source[MR__PATH_MAX], target[MR__PATH_MAX];
-    if (mr__shard_name(source, sizeof source, from->folder, form, shard, ending) >= (int)sizeof source ||
-        mr__shard_name(target, sizeof target, g->folder, form, shard, ending) >= (int)sizeof target)
-        return mr__fail(&p->detail, MR_EARGUMENT, "%.100s...: too long a name", from->folder);
-    bool there = access(target, F_OK) == 0;
-    const char *is = there ? target : source;
-    int error = pass_file(g, is, nbytes, hash, NULL);
-    if (error == EBADMSG)
-        return mr__fail(&p->detail, MR_ECORRUPT, "%s is damaged: its hash is not that in %s; pack this part again", is,
-                        from->name);
-    if (error == 0 && !there) {
-        error = p->disk->rename(p->disk, source, target);
-        if (error == EXDEV)
-            error = copy_file(g, source, target, nbytes, hash);
-    }
-    return error != 0 ? fail_path(p, is, error) : 0;
+    (void)from;
+    if (j->there)
+        return 0;
+    int error = p->disk->rename(p->disk, j->source, j->target);
+    if (error == EXDEV)
+        error = copy_file(g, j->source, j->target, j->nbytes, j->hash);
+    return error != 0 ? fail_path(p, j->target, error) : 0;
+}
+
+static int step_file(merging *g, const part *from, step *do_it, const char *form, size_t shard, const char *ending,
+                     journey *j)
+{
+    if (mr__shard_name(j->source, sizeof j->source, from->folder, form, shard, ending) >= (int)sizeof j->source ||
+        mr__shard_name(j->target, sizeof j->target, g->folder, form, shard, ending) >= (int)sizeof j->target)
+        return mr__fail(&g->packer->detail, MR_EARGUMENT, "%.100s...: too long a name", from->folder);
+    j->there = access(j->target, F_OK) == 0;
+    return do_it(g, from, j);
 }
 
 /* The tar before its index, as packing does it. */
-static int bring_part(merging *g, const part *from)
+static int step_part(merging *g, const part *from, step *do_it)
 {
     const mr__manifest *m = &from->m;
+    journey j;
     for (size_t i = 0; i < m->shard_count; i++)
         for (uint32_t f = 0; f < m->form_count; f++) {
             const mr__manifest_file *file = &m->files[i * m->form_count + f];
             size_t shard = (size_t)m->first_shard + i;
-            int result = bring_file(g, from, m->forms[f].of.name, shard, "tar", file->nbytes, file->hash);
+            j.nbytes = file->nbytes;
+            j.hash = file->hash;
+            int result = step_file(g, from, do_it, m->forms[f].of.name, shard, "tar", &j);
+            j.nbytes = file->index_nbytes;
+            j.hash = file->index_hash;
             if (result == 0)
-                result = bring_file(g, from, m->forms[f].of.name, shard, "mrx", file->index_nbytes, file->index_hash);
+                result = step_file(g, from, do_it, m->forms[f].of.name, shard, "mrx", &j);
             if (result != 0)
                 return result;
         }
@@ -226,19 +250,29 @@ static int make_folders(merging *g)
     return 0;
 }
 
-static int sync_folders(merging *g)
+static int sync_forms(merging *g, const char *folder)
 {
     mr_packer *p = g->packer;
     const mr__manifest *m = &g->parts[0].m;
     char path[MR__PATH_MAX];
     for (uint32_t f = 0; f < m->form_count; f++) {
-        int result = mr__pack_path(p, path, g->folder, m->forms[f].of.name);
+        int result = mr__pack_path(p, path, folder, m->forms[f].of.name);
         int error = result == 0 ? p->disk->sync_folder(p->disk, path) : 0;
-        if (result != 0 || error != 0)
+        if (result != 0 || (error != 0 && error != ENOENT))
             return result != 0 ? result : fail_path(p, path, error);
     }
-    int error = p->disk->sync_folder(p->disk, g->folder);
-    return error != 0 ? fail_path(p, g->folder, error) : 0;
+    return 0;
+}
+
+/* A move is in both folders: one that lasts in neither, or in one, would leave a dataset.json without its shards. */
+static int sync_folders(merging *g)
+{
+    mr_packer *p = g->packer;
+    int result = sync_forms(g, g->folder);
+    for (size_t i = 0; i < g->count && result == 0; i++)
+        result = sync_forms(g, g->parts[i].folder);
+    int error = result == 0 ? p->disk->sync_folder(p->disk, g->folder) : 0;
+    return error != 0 ? fail_path(p, g->folder, error) : result;
 }
 
 static int finish(merging *g)
@@ -273,32 +307,96 @@ static void tidy(merging *g)
     char path[MR__PATH_MAX];
     const mr__disk *disk = g->packer->disk;
     for (size_t i = 0; i < g->count; i++) {
-        if (mr__pack_path(g->packer, path, g->parts[i].folder, g->parts[i].name) == 0)
-            disk->remove(disk, path);
+        if (g->parts[i].folder == NULL)
+            continue;
         if (mr__pack_path(g->packer, path, g->parts[i].folder, MR__PLAN_NAME) == 0)
+            disk->remove(disk, path);
+        if (mr__pack_path(g->packer, path, g->parts[i].folder, g->parts[i].name) == 0)
             disk->remove(disk, path);
     }
 }
 
-static int merge(merging *g)
+static int step_parts(merging *g, step *do_it)
 {
     mr_packer *p = g->packer;
-    int error = p->disk->make_folder(p->disk, g->folder);
-    int result = error != 0 ? fail_path(p, g->folder, error) : make_folders(g);
+    int result = 0;
     for (size_t i = 0; i < g->count && result == 0; i++) {
         const mr_progress progress = {
             .verb = "merging", .unit = "parts", .done = i, .total = g->count, .in_nbytes = p->report.in_nbytes};
         if (p->options.progress != NULL && !p->options.progress(p->options.progress_user, &progress))
-            result = mr__fail(&p->detail, MR_ECLOSED, "stopped");
-        if (result == 0)
-            result = bring_part(g, &g->parts[i]);
+            return mr__fail(&p->detail, MR_ECLOSED, "stopped");
+        result = step_part(g, &g->parts[i], do_it);
     }
+    return result;
+}
+
+/* Every hash is checked before anything is moved. */
+static int merge(merging *g)
+{
+    mr_packer *p = g->packer;
+    int result = step_parts(g, check_file);
+    int error = result == 0 ? p->disk->make_folder(p->disk, g->folder) : 0;
+    if (result == 0)
+        result = error != 0 ? fail_path(p, g->folder, error) : make_folders(g);
+    if (result == 0)
+        result = step_parts(g, bring_file);
     if (result == 0)
         result = sync_folders(g);
     if (result == 0)
         result = finish(g);
     if (result == 0)
         tidy(g);
+    return result;
+}
+
+/*
+ * The dataset of an earlier merge, which was stopped before or while it tidied up: what is left of its parts goes.
+ * Another one is never changed.
+ */
+static int take_complete(merging *g, const mr__manifest *m)
+{
+    mr_packer *p = g->packer;
+    for (size_t i = 0; i < g->count; i++)
+        if (g->parts[i].folder != NULL && g->parts[i].m.plan != m->plan)
+            return mr__fail(&p->detail, MR_EARGUMENT,
+                            "%s is a packed dataset from another source or with other options, and those are never "
+                            "changed: choose another folder",
+                            g->folder);
+    p->report.was_complete = true;
+    p->report.samples = m->samples;
+    p->report.refused = m->refused;
+    p->report.shards = p->report.shards_found = m->shard_count;
+    for (size_t i = 0; i < m->shard_count * m->form_count; i++)
+        p->report.out_nbytes += m->files[i].nbytes + m->files[i].index_nbytes;
+    tidy(g);
+    return 0;
+}
+
+static int merge_folders(merging *g, const char *const *folders, size_t count)
+{
+    mr_packer *p = g->packer;
+    char path[MR__PATH_MAX];
+    mr__manifest m;
+    int result = mr__pack_path(p, path, g->folder, MR__MANIFEST_NAME);
+    if (result != 0)
+        return result;
+    bool complete = access(path, F_OK) == 0;
+    for (size_t i = 0; i < count && result == 0; i++) {
+        result = find_parts(g, folders[i]);
+        if (complete && result == MR_EFORMAT) /* it had one: see take_complete */
+            result = 0;
+    }
+    if (result != 0)
+        return result;
+    if (!complete) {
+        result = check_parts(g);
+        return result == 0 ? merge(g) : result;
+    }
+    mr__manifest_init(&m, &p->hooks);
+    result = mr__manifest_load(&m, path, &p->detail);
+    if (result == 0)
+        result = take_complete(g, &m);
+    mr__manifest_fini(&m);
     return result;
 }
 
@@ -310,14 +408,8 @@ int mr_packer_merge(mr_packer *p, const char *const *folders, size_t count, cons
     if (folders == NULL || count == 0 || folder == NULL)
         return mr__fail(&p->detail, MR_EARGUMENT, "folders of parts, and one for the whole, are needed");
     merging g = {.packer = p, .folder = folder};
-    int result = 0;
     p->report = (mr_pack_report){.struct_size = sizeof p->report};
-    for (size_t i = 0; i < count && result == 0; i++)
-        result = find_parts(&g, folders[i]);
-    if (result == 0)
-        result = check_parts(&g);
-    if (result == 0)
-        result = merge(&g);
+    int result = merge_folders(&g, folders, count);
     for (size_t i = 0; i < g.count; i++)
         if (g.parts[i].folder != NULL)
             mr__manifest_fini(&g.parts[i].m);
@@ -325,5 +417,7 @@ int mr_packer_merge(mr_packer *p, const char *const *folders, size_t count, cons
     mr__buffer_fini(&g.buffer, &p->hooks);
     if (result == 0 && report != NULL && !mr__struct_give(report, &p->report, sizeof p->report))
         return MR_EARGUMENT;
+    if (result == 0)
+        mr__detail_clear(&p->detail);
     return result;
 }
