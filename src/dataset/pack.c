@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int copy_options(mr_packer *p, const mr_pack_options *given)
@@ -97,6 +98,14 @@ static int fail_disk(mr_packer *p, const char *path, int error)
     return mr__fail(&p->detail, error == ENOMEM ? MR_ENOMEM : MR_EIO, "%s: %s", path, mr__errno_text(error).text);
 }
 
+/* Whether the path still names what is open. */
+static bool is_still(int fd, const char *path)
+{
+    struct stat opened, named;
+    return fstat(fd, &opened) == 0 && stat(path, &named) == 0 && opened.st_dev == named.st_dev &&
+           opened.st_ino == named.st_ino;
+}
+
 /* Two runs at once would take each other's temporary files away; parts may run side by side. */
 static int lock(mr__pack_job *job, int *fd)
 {
@@ -106,12 +115,16 @@ static int lock(mr__pack_job *job, int *fd)
     int result = mr__pack_path(p, path, job->folder, name);
     if (result != 0)
         return result;
-    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (*fd < 0)
-        return fail_disk(p, path, errno);
-    if (flock(*fd, LOCK_EX | LOCK_NB) == 0)
-        return 0;
-    return mr__fail(&p->detail, MR_EIO, "%s is being packed by another process", job->folder);
+    for (;;) { /* once more when who had it removed it between open and lock */
+        *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+        if (*fd < 0)
+            return fail_disk(p, path, errno);
+        if (flock(*fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+            return mr__fail(&p->detail, MR_EIO, "%s is being packed by another process", job->folder);
+        if (is_still(*fd, path))
+            return 0;
+        close(*fd);
+    }
 }
 
 static void unlock(mr__pack_job *job, int fd)
@@ -182,11 +195,21 @@ static int settle_plan(mr__pack_job *job, mr__text *text)
     else if (error == ENOENT) {
         result = look_whether_empty(job);
         error = result == 0 ? mr__disk_publish(p->disk, &p->hooks, path, plan, nbytes) : 0;
-        if (error == EAGAIN || error == EWOULDBLOCK) /* another part is just doing it, with the same text */
-            error = 0;
     }
     mr__buffer_fini(&was, &p->hooks);
     return result == 0 && error != 0 ? fail_disk(p, path, error) : result;
+}
+
+/* Parts that begin at once look for the plan one after the other. A file system without such locks does without. */
+static int settle_plan_alone(mr__pack_job *job, mr__text *text)
+{
+    int fd = open(job->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (fd >= 0 && flock(fd, LOCK_EX) != 0 && errno == EINTR)
+        continue;
+    int result = settle_plan(job, text);
+    if (fd >= 0)
+        close(fd);
+    return result;
 }
 
 static int make_folders(mr__pack_job *job)
@@ -296,13 +319,15 @@ static int finish(mr__pack_job *job, int ran)
     if (result == 0 && ran == 0)
         result = mr__pack_finish(p, &m, job->folder, job->begin, job->end);
     else if (result == 0) { /* too many bad ones: at least they can be looked at */
-        mr__pack_quarantine(p, &m, job->folder, job->begin, job->end, job->plan.first[job->begin]);
+        mr__pack_quarantine(job, &m);
         p->detail = why;
         result = ran;
     }
     mr__manifest_fini(&m);
-    if (result == 0 && p->options.parts == 0 && mr__pack_path(p, path, job->folder, MR__PLAN_NAME) == 0)
-        result = p->disk->remove(p->disk, path) == 0 ? 0 : fail_disk(p, path, errno);
+    if (result == 0 && p->options.parts == 0 && mr__pack_path(p, path, job->folder, MR__PLAN_NAME) == 0) {
+        int error = p->disk->remove(p->disk, path);
+        result = error != 0 ? fail_disk(p, path, error) : 0;
+    }
     return result;
 }
 
@@ -349,7 +374,7 @@ static int pack_locked(mr__pack_job *job, mr__text *text)
         return 0;
     }
     if (result == 0)
-        result = settle_plan(job, text);
+        result = settle_plan_alone(job, text);
     if (result == 0)
         result = make_folders(job);
     if (result == 0)
@@ -401,7 +426,9 @@ int mr_packer_run(mr_packer *p, mr_dataset *source, const char *folder, mr_pack_
         return mr__fail(&p->detail, MR_EARGUMENT, "there are no samples to pack");
     p->report = (mr_pack_report){.struct_size = sizeof p->report};
     mr__pack_job job = {.packer = p, .source = source, .folder = folder};
+    mr__text_init(&job.seen, &p->hooks);
     int result = pack(&job);
+    mr__text_fini(&job.seen);
     if (result == 0 && report != NULL && !mr__struct_give(report, &p->report, sizeof p->report))
         return MR_EARGUMENT;
     if (result == 0)

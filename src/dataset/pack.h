@@ -28,6 +28,8 @@ typedef struct mr__pack_job {
     const size_t *todo; /* those of them that are not there yet */
     size_t todo_count;
     uint64_t bad, bad_max; /* samples refused so far, and how many may be */
+    mr__text seen;         /* those of the shard that is being written, as lines of quarantine.jsonl */
+    size_t seen_shard;
 } mr__pack_job;
 
 /* Packs the shards that are to do. */
@@ -42,9 +44,12 @@ int mr__pack_budget(mr__pack_job *job);
  */
 int mr__pack_finish(mr_packer *packer, mr__manifest *m, const char *folder, size_t begin, size_t end);
 
-/* quarantine.jsonl of what the indexes that are there say, for a run that ends with too many. */
-int mr__pack_quarantine(mr_packer *packer, const mr__manifest *m, const char *folder, size_t begin, size_t end,
-                        uint64_t first_ordinal);
+/* quarantine.jsonl of what the indexes that are there say, and job->seen, for a run that ends with too many. */
+int mr__pack_quarantine(mr__pack_job *job, const mr__manifest *m);
+
+/* A line of quarantine.jsonl. */
+void mr__pack_quarantine_add(mr__text *to, uint64_t ordinal, const char *key, size_t key_nbytes, int code,
+                             const char *error);
 
 /* The index of one shard of one form: opened, and seen to be whole and of this plan. */
 int mr__pack_open_index(mr__index *index, const char *folder, const char *form, size_t shard, uint64_t plan,

@@ -15,6 +15,16 @@ typedef struct summing {
     uint64_t ordinal; /* of the first sample of the shard */
 } summing;
 
+void mr__pack_quarantine_add(mr__text *t, uint64_t ordinal, const char *key, size_t key_nbytes, int code,
+                             const char *error)
+{
+    mr__text_addf(t, "{\"ordinal\": %llu, \"key\": ", (unsigned long long)ordinal);
+    mr__text_add_json(t, key, key_nbytes);
+    mr__text_addf(t, ", \"code\": \"%s\", \"error\": ", mr_error_name(code));
+    mr__text_add_json(t, error, strlen(error));
+    mr__text_add_z(t, "}\n");
+}
+
 static void add_refused(summing *s, const mr__index *index)
 {
     uint64_t count = mr__index_problem_count(index);
@@ -27,12 +37,8 @@ static void add_refused(summing *s, const mr__index *index)
         /* The text begins with the key in the source. */
         const char *colon = strstr(text, ": ");
         size_t key = colon != NULL ? (size_t)(colon - text) : 0;
-        mr__text *t = &s->quarantine;
-        mr__text_addf(t, "{\"ordinal\": %llu, \"key\": ", (unsigned long long)(s->ordinal + position));
-        mr__text_add_json(t, text, key);
-        mr__text_addf(t, ", \"code\": \"%s\", \"error\": ", mr_error_name(code));
-        mr__text_add_json(t, colon != NULL ? colon + 2 : text, strlen(colon != NULL ? colon + 2 : text));
-        mr__text_add_z(t, "}\n");
+        mr__pack_quarantine_add(&s->quarantine, s->ordinal + position, text, key, code,
+                                colon != NULL ? colon + 2 : text);
     }
 }
 
@@ -69,8 +75,9 @@ static int add_file(summing *s, size_t shard, uint32_t form, mr__manifest_file *
     mr__hasher_add(&s->fingerprint, &index.head.fingerprint, sizeof index.head.fingerprint);
     if (form == 0)
         add_refused(s, &index);
-    if (result == 0)
-        result = count_records(s, &index, form);
+    if (result == 0 && (result = count_records(s, &index, form)) != 0)
+        mr__fail(&p->detail, result, "shard %zu: the index of the form %s is damaged", shard,
+                 s->m->forms[form].of.name);
     p->report.out_nbytes += file->nbytes + file->index_nbytes;
     mr__index_close(&index);
     return result;
@@ -107,12 +114,30 @@ static int publish_quarantine(summing *s)
     const char *text;
     size_t nbytes;
     int result = mr__text_finish(&s->quarantine, &text, &nbytes);
+    if (result != 0)
+        mr__fail(&s->packer->detail, result, "out of memory for " MR__QUARANTINE_NAME);
     if (result != 0 || nbytes == 0 || m->parts != 0)
         return result;
     m->has_quarantine = true;
     m->quarantine_nbytes = nbytes;
     m->quarantine_hash = mr__hash(text, nbytes);
     return publish(s->packer, s->folder, MR__QUARANTINE_NAME, text, nbytes);
+}
+
+/* Names that an earlier run gave, and was killed before it had synced them, are to last before dataset.json tells. */
+static int sync_forms(summing *s)
+{
+    char path[MR__PATH_MAX];
+    mr_packer *p = s->packer;
+    for (uint32_t f = 0; f < s->m->form_count; f++) {
+        int result = mr__pack_path(p, path, s->folder, s->m->forms[f].of.name);
+        int error = result == 0 ? p->disk->sync_folder(p->disk, path) : 0;
+        if (error != 0)
+            result = mr__fail(&p->detail, MR_EIO, "%s cannot be synced: %s", path, mr__errno_text(error).text);
+        if (result != 0)
+            return result;
+    }
+    return 0;
 }
 
 static int publish_manifest(summing *s)
@@ -144,6 +169,8 @@ int mr__pack_finish(mr_packer *p, mr__manifest *m, const char *folder, size_t be
         result = add_shard(&s, shard);
     m->fingerprint = mr__hasher_value(&s.fingerprint);
     if (result == 0)
+        result = sync_forms(&s);
+    if (result == 0)
         result = publish_quarantine(&s);
     if (result == 0)
         result = publish_manifest(&s);
@@ -154,24 +181,25 @@ int mr__pack_finish(mr_packer *p, mr__manifest *m, const char *folder, size_t be
     return result;
 }
 
-int mr__pack_quarantine(mr_packer *p, const mr__manifest *m, const char *folder, size_t begin, size_t end,
-                        uint64_t first_ordinal)
+int mr__pack_quarantine(mr__pack_job *job, const mr__manifest *m)
 {
-    summing s = {.packer = p, .folder = folder, .ordinal = first_ordinal};
-    const char *text;
-    size_t nbytes;
+    mr_packer *p = job->packer;
+    summing s = {.packer = p, .folder = job->folder};
+    const char *text, *seen;
+    size_t nbytes, seen_nbytes;
     mr__text_init(&s.quarantine, &p->hooks);
-    for (size_t shard = begin; shard < end; shard++) {
+    for (size_t shard = job->begin; shard < job->end; shard++) {
         mr__index index;
-        if (mr__pack_open_index(&index, folder, m->forms[0].of.name, shard, m->plan, &p->detail) != 0)
-            break;
-        add_refused(&s, &index);
-        s.ordinal += index.head.samples;
-        mr__index_close(&index);
+        s.ordinal = job->plan.first[shard];
+        if (mr__pack_open_index(&index, job->folder, m->forms[0].of.name, shard, m->plan, &p->detail) == 0) {
+            add_refused(&s, &index);
+            mr__index_close(&index);
+        } else if (shard == job->seen_shard && mr__text_finish(&job->seen, &seen, &seen_nbytes) == 0)
+            mr__text_add(&s.quarantine, seen, seen_nbytes);
     }
     int result = mr__text_finish(&s.quarantine, &text, &nbytes);
     if (result == 0 && nbytes != 0)
-        result = publish(p, folder, MR__QUARANTINE_NAME, text, nbytes);
+        result = publish(p, job->folder, MR__QUARANTINE_NAME, text, nbytes);
     mr__text_fini(&s.quarantine);
     return result;
 }

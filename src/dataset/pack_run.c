@@ -109,6 +109,7 @@ static int submit(pipeline *p)
     slot->ordinal = p->submitted.ordinal;
     slot->done = false;
     slot->code = 0;
+    slot->nbytes = 0;
     mr__detail_clear(&slot->detail);
     mr__source_nbytes(source, slot->ordinal, &form);
     int result = mr__fetch_begin(source, &slot->fetch, slot->ordinal, form, &slot->detail);
@@ -170,9 +171,8 @@ static int wait_for(pipeline *p, const mr__pack_slot *slot)
     return result;
 }
 
-static int fail_bad(const pipeline *p)
+static int fail_bad(mr__pack_job *job)
 {
-    const mr__pack_job *job = p->job;
     return mr__fail(
         &job->packer->detail, MR_ELIMIT,
         "%llu bad images, more than the %llu of %llu that are allowed (max_bad): " MR__QUARANTINE_NAME " lists them",
@@ -198,6 +198,19 @@ static int hand_over(pipeline *p)
     return mr__pool_add(p->publisher, publish, p);
 }
 
+/* For a quarantine.jsonl that is written before the shard has an index. */
+static void note_bad(pipeline *p, const mr__pack_slot *slot, size_t shard)
+{
+    mr__pack_job *job = p->job;
+    mr_sample sample = {.struct_size = sizeof sample};
+    if (shard != job->seen_shard)
+        mr__text_clear(&job->seen);
+    job->seen_shard = shard;
+    if (mr_dataset_sample(job->source, slot->ordinal, &sample) == 0)
+        mr__pack_quarantine_add(&job->seen, slot->ordinal, sample.key, strlen(sample.key), slot->code,
+                                slot->detail.text);
+}
+
 static int write_slot(pipeline *p, mr__pack_slot *slot)
 {
     mr__shard_write *to = &p->shards[p->current];
@@ -211,14 +224,17 @@ static int write_slot(pipeline *p, mr__pack_slot *slot)
     if (result != 0)
         p->job->packer->detail = to->detail;
     for (uint32_t i = 0; i < plan->form_count && slot->code == 0; i++)
-        p->job->packer->report.absent += slot->forms[i].record.state == MR_RECORD_ABSENT;
+        p->job->packer->report.absent +=
+            slot->forms[i].record.state == MR_RECORD_ABSENT && mr__pack_plan_chooses(plan, i, slot->ordinal);
+    if (slot->code != 0)
+        note_bad(p, slot, shard);
     p->job->packer->report.in_nbytes += slot->nbytes;
     p->job->bad += slot->code != 0;
     bool full = p->written.ordinal + 1 == plan->first[shard + 1];
     cursor_step(p, &p->written);
     if (result == 0 && full)
         result = hand_over(p);
-    return result == 0 && p->job->bad > p->job->bad_max ? fail_bad(p) : result;
+    return result == 0 && p->job->bad > p->job->bad_max ? fail_bad(p->job) : result;
 }
 
 static int run(pipeline *p)
@@ -345,6 +361,8 @@ int mr__pack_run(mr__pack_job *job)
 {
     pipeline p = {.job = job};
     hand *hands = NULL;
+    if (job->bad > job->bad_max)
+        return fail_bad(job);
     if (job->todo_count == 0)
         return 0;
     for (size_t i = 0; i < job->todo_count; i++)
