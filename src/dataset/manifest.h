@@ -7,7 +7,6 @@
 #include "dataset/dataset.h"
 
 #define MR__MANIFEST_NAME   "dataset.json"
-#define MR__PLAN_LOCK_NAME  ".lock-plan"
 #define MR__PLAN_NAME       "pack.json"
 #define MR__QUARANTINE_NAME "quarantine.jsonl"
 

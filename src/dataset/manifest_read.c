@@ -99,7 +99,7 @@ static void set_member(reading *r, mr__json_token name)
 {
     size_t nbytes = name.nbytes < sizeof r->member ? name.nbytes : sizeof r->member - 1;
     for (size_t i = 0; i < nbytes; i++) /* it goes into a message */
-        r->member[i] = (char)(name.text[i] < ' ' ? '?' : name.text[i]);
+        r->member[i] = (char)((unsigned char)name.text[i] < ' ' ? '?' : name.text[i]);
     r->member[nbytes] = '\0';
 }
 

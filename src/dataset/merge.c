@@ -311,19 +311,29 @@ static int make_folders(merging *g)
     return 0;
 }
 
-static int sync_folders(merging *g)
+static int sync_forms(merging *g, const char *folder)
 {
     mr_packer *p = g->packer;
     const mr__manifest *m = &g->parts[0].m;
     char path[MR__PATH_MAX];
     for (uint32_t f = 0; f < m->form_count; f++) {
-        int result = mr__pack_path(p, path, g->folder, m->forms[f].of.name);
+        int result = mr__pack_path(p, path, folder, m->forms[f].of.name);
         int error = result == 0 ? p->disk->sync_folder(p->disk, path) : 0;
-        if (result != 0 || error != 0)
+        if (result != 0 || (error != 0 && error != ENOENT))
             return result != 0 ? result : fail_path(p, path, error);
     }
-    int error = p->disk->sync_folder(p->disk, g->folder);
-    return error != 0 ? fail_path(p, g->folder, error) : 0;
+    return 0;
+}
+
+/* A move is in both folders: one that lasts in neither, or in one, would leave a dataset.json without its shards. */
+static int sync_folders(merging *g)
+{
+    mr_packer *p = g->packer;
+    int result = sync_forms(g, g->folder);
+    for (size_t i = 0; i < g->count && result == 0; i++)
+        result = sync_forms(g, g->parts[i].folder);
+    int error = result == 0 ? p->disk->sync_folder(p->disk, g->folder) : 0;
+    return error != 0 ? fail_path(p, g->folder, error) : result;
 }
 
 static int finish(merging *g)
@@ -358,9 +368,11 @@ static void tidy(merging *g)
     char path[MR__PATH_MAX];
     const mr__disk *disk = g->packer->disk;
     for (size_t i = 0; i < g->count; i++) {
+        if (g->parts[i].folder == NULL)
+            continue;
+        mr__pack_tidy(g->packer, g->parts[i].folder);
         if (mr__pack_path(g->packer, path, g->parts[i].folder, g->parts[i].name) == 0)
             disk->remove(disk, path);
-        mr__pack_tidy(g->packer, g->parts[i].folder);
     }
 }
 
@@ -386,6 +398,57 @@ static int merge(merging *g)
     return result;
 }
 
+/*
+ * The dataset of an earlier merge, which was stopped before or while it tidied up: what is left of its parts goes.
+ * Another one is never changed.
+ */
+static int take_complete(merging *g, const mr__manifest *m)
+{
+    mr_packer *p = g->packer;
+    for (size_t i = 0; i < g->count; i++)
+        if (g->parts[i].folder != NULL && g->parts[i].m.plan != m->plan)
+            return mr__fail(&p->detail, MR_EARGUMENT,
+                            "%s is a packed dataset from another source or with other options, and those are never "
+                            "changed: choose another folder",
+                            g->folder);
+    p->report.was_complete = true;
+    p->report.samples = m->samples;
+    p->report.refused = m->refused;
+    p->report.shards = p->report.shards_found = m->shard_count;
+    for (size_t i = 0; i < m->shard_count * m->form_count; i++)
+        p->report.out_nbytes += m->files[i].nbytes + m->files[i].index_nbytes;
+    tidy(g);
+    return 0;
+}
+
+static int merge_folders(merging *g, const char *const *folders, size_t count)
+{
+    mr_packer *p = g->packer;
+    char path[MR__PATH_MAX];
+    mr__manifest m;
+    int result = mr__pack_path(p, path, g->folder, MR__MANIFEST_NAME);
+    if (result != 0)
+        return result;
+    bool complete = access(path, F_OK) == 0;
+    for (size_t i = 0; i < count && result == 0; i++) {
+        result = find_parts(g, folders[i]);
+        if (complete && result == MR_EFORMAT) /* it had one: see take_complete */
+            result = 0;
+    }
+    if (result != 0)
+        return result;
+    if (!complete) {
+        result = check_parts(g);
+        return result == 0 ? merge(g) : result;
+    }
+    mr__manifest_init(&m, &p->hooks);
+    result = mr__manifest_load(&m, path, &p->detail);
+    if (result == 0)
+        result = take_complete(g, &m);
+    mr__manifest_fini(&m);
+    return result;
+}
+
 static void fini(merging *g)
 {
     const mr_hooks *hooks = &g->packer->hooks;
@@ -408,16 +471,12 @@ int mr_packer_merge(mr_packer *p, const char *const *folders, size_t count, cons
     if (folders == NULL || count == 0 || folder == NULL)
         return mr__fail(&p->detail, MR_EARGUMENT, "folders of parts, and one for the whole, are needed");
     merging g = {.packer = p, .folder = folder};
-    int result = 0;
     p->report = (mr_pack_report){.struct_size = sizeof p->report};
-    for (size_t i = 0; i < count && result == 0; i++)
-        result = find_parts(&g, folders[i]);
-    if (result == 0)
-        result = check_parts(&g);
-    if (result == 0)
-        result = merge(&g);
+    int result = merge_folders(&g, folders, count);
     fini(&g);
     if (result == 0 && report != NULL && !mr__struct_give(report, &p->report, sizeof p->report))
         return MR_EARGUMENT;
+    if (result == 0)
+        mr__detail_clear(&p->detail);
     return result;
 }

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int copy_options(mr_packer *p, const mr_pack_options *given)
@@ -97,13 +98,19 @@ void mr__pack_tidy(mr_packer *p, const char *folder)
     char path[MR__PATH_MAX];
     if (mr__pack_path(p, path, folder, MR__PLAN_NAME) == 0)
         p->disk->remove(p->disk, path);
-    if (mr__pack_path(p, path, folder, MR__PLAN_LOCK_NAME) == 0)
-        unlink(path);
 }
 
 static int fail_disk(mr_packer *p, const char *path, int error)
 {
     return mr__fail(&p->detail, error == ENOMEM ? MR_ENOMEM : MR_EIO, "%s: %s", path, mr__errno_text(error).text);
+}
+
+/* Whether the path still names what is open. */
+static bool is_still(int fd, const char *path)
+{
+    struct stat opened, named;
+    return fstat(fd, &opened) == 0 && stat(path, &named) == 0 && opened.st_dev == named.st_dev &&
+           opened.st_ino == named.st_ino;
 }
 
 /* Two runs at once would take each other's temporary files away; parts may run side by side. */
@@ -115,12 +122,16 @@ static int lock(mr__pack_job *job, int *fd)
     int result = mr__pack_path(p, path, job->folder, name);
     if (result != 0)
         return result;
-    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (*fd < 0)
-        return fail_disk(p, path, errno);
-    if (flock(*fd, LOCK_EX | LOCK_NB) == 0)
-        return 0;
-    return mr__fail(&p->detail, MR_EIO, "%s is being packed by another process", job->folder);
+    for (;;) { /* once more when who had it removed it between open and lock */
+        *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+        if (*fd < 0)
+            return fail_disk(p, path, errno);
+        if (flock(*fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+            return mr__fail(&p->detail, MR_EIO, "%s is being packed by another process", job->folder);
+        if (is_still(*fd, path))
+            return 0;
+        close(*fd);
+    }
 }
 
 static void unlock(mr__pack_job *job, int fd)
@@ -173,7 +184,7 @@ static int refuse_other_plan(mr__pack_job *job)
 }
 
 /* The plan in the folder is this one, or it becomes it. */
-static int compare_plan(mr__pack_job *job, mr__text *text)
+static int settle_plan(mr__pack_job *job, mr__text *text)
 {
     mr_packer *p = job->packer;
     char path[MR__PATH_MAX];
@@ -196,21 +207,15 @@ static int compare_plan(mr__pack_job *job, mr__text *text)
     return result == 0 && error != 0 ? fail_disk(p, path, error) : result;
 }
 
-/* One process at a time looks, and writes: parts begin side by side. */
-static int settle_plan(mr__pack_job *job, mr__text *text)
+/* Parts that begin at once look for the plan one after the other. A file system without such locks does without. */
+static int settle_plan_alone(mr__pack_job *job, mr__text *text)
 {
-    mr_packer *p = job->packer;
-    char path[MR__PATH_MAX];
-    int result = mr__pack_path(p, path, job->folder, MR__PLAN_LOCK_NAME);
-    if (result != 0)
-        return result;
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (fd < 0)
-        return fail_disk(p, path, errno);
-    while (flock(fd, LOCK_EX) != 0 && errno == EINTR)
-        ;
-    result = compare_plan(job, text);
-    close(fd);
+    int fd = open(job->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (fd >= 0 && flock(fd, LOCK_EX) != 0 && errno == EINTR)
+        continue;
+    int result = settle_plan(job, text);
+    if (fd >= 0)
+        close(fd);
     return result;
 }
 
@@ -374,7 +379,7 @@ static int pack_locked(mr__pack_job *job, mr__text *text)
         return 0;
     }
     if (result == 0)
-        result = settle_plan(job, text);
+        result = settle_plan_alone(job, text);
     if (result == 0)
         result = make_folders(job);
     if (result == 0)

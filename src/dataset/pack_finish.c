@@ -74,8 +74,9 @@ static int add_file(summing *s, size_t shard, uint32_t form, mr__manifest_file *
     mr__hasher_add(&s->fingerprint, &index.head.fingerprint, sizeof index.head.fingerprint);
     if (form == 0)
         mr__pack_quarantine_add_index(&s->quarantine, &index, s->ordinal);
-    if (result == 0)
-        result = count_records(s, &index, form);
+    if (result == 0 && (result = count_records(s, &index, form)) != 0)
+        mr__fail(&p->detail, result, "shard %zu: the index of the form %s is damaged", shard,
+                 s->m->forms[form].of.name);
     p->report.out_nbytes += file->nbytes + file->index_nbytes;
     mr__index_close(&index);
     return result;
@@ -112,12 +113,30 @@ static int publish_quarantine(summing *s)
     const char *text;
     size_t nbytes;
     int result = mr__text_finish(&s->quarantine, &text, &nbytes);
+    if (result != 0)
+        mr__fail(&s->packer->detail, result, "out of memory for " MR__QUARANTINE_NAME);
     if (result != 0 || nbytes == 0 || m->parts != 0)
         return result;
     m->has_quarantine = true;
     m->quarantine_nbytes = nbytes;
     m->quarantine_hash = mr__hash(text, nbytes);
     return publish(s->packer, s->folder, MR__QUARANTINE_NAME, text, nbytes);
+}
+
+/* Names that an earlier run gave, and was killed before it had synced them, are to last before dataset.json tells. */
+static int sync_forms(summing *s)
+{
+    char path[MR__PATH_MAX];
+    mr_packer *p = s->packer;
+    for (uint32_t f = 0; f < s->m->form_count; f++) {
+        int result = mr__pack_path(p, path, s->folder, s->m->forms[f].of.name);
+        int error = result == 0 ? p->disk->sync_folder(p->disk, path) : 0;
+        if (error != 0)
+            result = mr__fail(&p->detail, MR_EIO, "%s cannot be synced: %s", path, mr__errno_text(error).text);
+        if (result != 0)
+            return result;
+    }
+    return 0;
 }
 
 static int publish_manifest(summing *s)
@@ -148,6 +167,8 @@ int mr__pack_finish(mr_packer *p, mr__manifest *m, const char *folder, size_t be
     for (size_t shard = begin; shard < end && result == 0; shard++)
         result = add_shard(&s, shard);
     m->fingerprint = mr__hasher_value(&s.fingerprint);
+    if (result == 0)
+        result = sync_forms(&s);
     if (result == 0)
         result = publish_quarantine(&s);
     if (result == 0)

@@ -110,6 +110,7 @@ static int submit(pipeline *p)
     slot->ordinal = p->submitted.ordinal;
     slot->done = false;
     slot->code = 0;
+    slot->nbytes = 0;
     mr__detail_clear(&slot->detail);
     mr__source_nbytes(source, slot->ordinal, &form);
     int result = mr__fetch_begin(source, &slot->fetch, slot->ordinal, form, &slot->detail);

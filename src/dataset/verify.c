@@ -139,19 +139,30 @@ static bool find_key(const mr__verify *v, size_t shard, uint64_t ordinal, char *
     return false;
 }
 
-static void give_damage(mr__verify *v, size_t shard, uint32_t form, const mr__damage *damage, bool fresh)
+/* A sample that is damaged in two places, or forms, is one damaged sample. */
+static bool is_first_of_sample(const mr__verify *v, size_t shard, uint32_t form, const mr__damage *damage)
+{
+    for (uint32_t f = 0; f <= form; f++) {
+        const mr__verify_unit *unit = unit_of(v, shard, f);
+        for (size_t i = 0; i < unit->damage_count && &unit->damages[i] != damage; i++)
+            if (unit->damages[i].ordinal == damage->ordinal)
+                return false;
+    }
+    return true;
+}
+
+static void give_damage(mr__verify *v, size_t shard, uint32_t form, const mr__damage *damage)
 {
     char path[MR__PATH_MAX], survivors[MR__FORM_MAX * MR__FORM_NAME_NBYTES] = "", key[MR__PATH_MAX];
-    const mr__verify_unit *unit = unit_of(v, shard, form);
     bool sample = damage->ordinal != UINT64_MAX;
-    mr__shard_name(path, sizeof path, v->folder, v->m.forms[form].of.name, shard,
-                   unit->index_damaged && !sample ? "mrx" : "tar");
+    mr__shard_name(path, sizeof path, v->folder, v->m.forms[form].of.name, shard, damage->of_index ? "mrx" : "tar");
     bool keyed = sample && find_key(v, shard, damage->ordinal, key, sizeof key);
-    if (sample)
+    if (sample) {
         name_survivors(v, shard, damage->ordinal, survivors, sizeof survivors);
-    if (sample && fresh) {
-        v->report.damaged_samples++;
-        v->report.lost_samples += survivors[0] == '\0';
+        if (is_first_of_sample(v, shard, form, damage)) {
+            v->report.damaged_samples++;
+            v->report.lost_samples += survivors[0] == '\0';
+        }
     }
     const mr_finding finding = {.struct_size = sizeof finding,
                                 .code = damage->code,
@@ -164,27 +175,13 @@ static void give_damage(mr__verify *v, size_t shard, uint32_t form, const mr__da
     give(v, &finding);
 }
 
-/* Whether nothing was told of this sample before: one that is damaged in two forms, or twice, is one sample. */
-static bool is_fresh(const mr__verify *v, size_t shard, uint32_t form, size_t number)
-{
-    uint64_t ordinal = unit_of(v, shard, form)->damages[number].ordinal;
-    for (uint32_t f = 0; f <= form; f++) {
-        const mr__verify_unit *unit = unit_of(v, shard, f);
-        for (size_t i = 0; i < (f == form ? number : unit->damage_count); i++)
-            if (unit->damages[i].ordinal == ordinal)
-                return false;
-    }
-    return true;
-}
-
 static void tell_findings(mr__verify *v)
 {
     for (size_t shard = 0; shard < v->m.shard_count; shard++)
         for (uint32_t f = 0; f < v->m.form_count; f++) {
             const mr__verify_unit *unit = unit_of(v, shard, f);
-            for (size_t i = 0; i < unit->damage_count; i++) {
-                give_damage(v, shard, f, &unit->damages[i], is_fresh(v, shard, f, i));
-            }
+            for (size_t i = 0; i < unit->damage_count; i++)
+                give_damage(v, shard, f, &unit->damages[i]);
         }
 }
 
@@ -199,14 +196,14 @@ static void give_own(mr__verify *v, int code, const char *path, const char *text
     give(v, &finding);
 }
 
-static void verify_quarantine(mr__verify *v)
+static int verify_quarantine(mr__verify *v)
 {
     char path[MR__PATH_MAX];
     mr__file file;
     mr__buffer text = {0};
     size_t got = 0;
     if (!v->m.has_quarantine)
-        return;
+        return 0;
     snprintf(path, sizeof path, "%s/" MR__QUARANTINE_NAME, v->folder);
     int error = mr__file_open(&file, path);
     if (error == 0 && (file.nbytes != v->m.quarantine_nbytes || file.nbytes > SIZE_MAX / 2))
@@ -220,10 +217,11 @@ static void verify_quarantine(mr__verify *v)
         v->report.files++;
         v->report.nbytes += got;
     }
-    if (error != 0)
+    if (error != 0 && error != ENOMEM)
         give_own(v, MR_EIO, path, mr__errno_text(error).text);
     mr__buffer_fini(&text, &v->hooks);
     mr__file_close(&file);
+    return error == ENOMEM ? mr__fail(&v->detail, MR_ENOMEM, "%s: out of memory", path) : 0;
 }
 
 static int make_units(mr__verify *v, size_t threads)
@@ -279,9 +277,10 @@ static int verify(mr__verify *v)
     result = run(v);
     if (result != 0)
         return result;
-    verify_quarantine(v);
-    tell_findings(v);
-    return 0;
+    result = verify_quarantine(v);
+    if (result == 0)
+        tell_findings(v);
+    return result;
 }
 
 static void fini(mr__verify *v)

@@ -11,6 +11,7 @@
 /* Something that is wrong with a unit. */
 typedef struct mr__damage {
     uint64_t ordinal; /* of a sample; UINT64_MAX */
+    bool of_index;    /* the file is the index, not the tar */
     int code;
     char *text;
 } mr__damage;

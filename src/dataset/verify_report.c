@@ -16,7 +16,8 @@ enum { REPORT_NBYTES_MAX = 1 << 30 };
 
 static int fail(mr__verify *v, int error)
 {
-    return mr__fail(&v->detail, MR_EIO, "%s: %s", v->options.report, mr__errno_text(error).text);
+    return mr__fail(&v->detail, error == ENOMEM ? MR_ENOMEM : MR_EIO, "%s: %s", v->options.report,
+                    mr__errno_text(error).text);
 }
 
 /* A line that could not be written costs time at the next run, no more. */
@@ -46,8 +47,8 @@ static void put_unit(const mr__verify *v, size_t number, mr__text *t)
                   unit->index_damaged ? "true" : "false", unit->missing ? "true" : "false");
     for (size_t i = 0; i < unit->damage_count; i++) {
         const mr__damage *d = &unit->damages[i];
-        mr__text_addf(t, "%s{\"ordinal\": %lld, \"code\": %d, \"text\": ", i != 0 ? ", " : "",
-                      d->ordinal == UINT64_MAX ? -1LL : (long long)d->ordinal, d->code);
+        mr__text_addf(t, "%s{\"ordinal\": %lld, \"code\": %d, \"index\": %s, \"text\": ", i != 0 ? ", " : "",
+                      d->ordinal == UINT64_MAX ? -1LL : (long long)d->ordinal, d->code, d->of_index ? "true" : "false");
         mr__text_add_json(t, d->text, strlen(d->text));
         mr__text_add_z(t, "}");
     }
@@ -70,7 +71,8 @@ void mr__verify_report_add(mr__verify *v, size_t number)
 static bool read_finding(mr__verify *v, mr__verify_unit *unit, mr__json *json)
 {
     int64_t ordinal = -1, code = MR_ECORRUPT;
-    char text[512] = "";
+    bool of_index = false;
+    char text[4096] = ""; /* what mr__verify_add has room for, every letter escaped */
     for (mr__json_token name; (name = mr__json_next(json)).kind == MR__JSON_NAME;) {
         mr__json_token value = mr__json_next(json);
         size_t nbytes = 0;
@@ -78,12 +80,17 @@ static bool read_finding(mr__verify *v, mr__verify_unit *unit, mr__json *json)
             mr__json_i64(value, &ordinal);
         else if (mr__json_is(name, "code"))
             mr__json_i64(value, &code);
+        else if (mr__json_is(name, "index"))
+            of_index = value.kind == MR__JSON_TRUE;
         else if (mr__json_is(name, "text") && value.nbytes < sizeof text && mr__json_unescape(value, text, &nbytes))
             text[nbytes] = '\0';
         else if (!mr__json_skip(json, value))
             return false;
     }
+    size_t before = unit->damage_count;
     mr__verify_add(v, unit, ordinal < 0 ? UINT64_MAX : (uint64_t)ordinal, (int)code, "%s", text);
+    if (unit->damage_count != before)
+        unit->damages[before].of_index = of_index;
     return true;
 }
 
@@ -155,7 +162,10 @@ static int read_lines(mr__verify *v, const char *text, size_t nbytes, size_t *en
             read_unit(v, text + *end, length);
         *end += length;
     }
+    bool no_memory = head.code != 0;
     mr__text_fini(&head);
+    if (no_memory)
+        return fail(v, ENOMEM);
     return same ? 0
                 : mr__fail(&v->detail, MR_EARGUMENT, "%s is of another dataset: give another name, or remove it",
                            v->options.report);
@@ -199,8 +209,9 @@ int mr__verify_report_open(mr__verify *v)
     put_head(v, &head);
     if (end == 0)
         write_line(v, &head);
+    result = head.code != 0 ? fail(v, ENOMEM) : 0;
     mr__text_fini(&head);
-    return 0;
+    return result;
 }
 
 void mr__verify_report_close(mr__verify *v)

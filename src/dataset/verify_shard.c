@@ -151,8 +151,11 @@ static void verify_index(passage *p, uint32_t form, mr__index *index)
             mr__index_close(index);
     }
     p->unit->index_damaged = result != 0;
+    size_t before = p->unit->damage_count;
     if (result != 0)
         mr__verify_add(v, p->unit, UINT64_MAX, result, "the index is damaged: %s", detail.text);
+    if (p->unit->damage_count != before)
+        p->unit->damages[before].of_index = true;
 }
 
 int mr__verify_shard(mr__verify *v, size_t shard, uint32_t form, mr__buffer *buffer)
