@@ -6,6 +6,7 @@
 #include "source/disk.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@ typedef struct file_job {
     mr__detail detail;
     int result;
     bool made; /* its index was not there */
+    uint64_t made_of;
 } file_job;
 
 typedef struct open_job {
@@ -42,17 +44,47 @@ static uint64_t how_scanned(const mr_dataset *d, mr_layout layout)
     return mr__hash(how, sizeof how);
 }
 
-static bool is_current(const open_job *o, const mr__index *index, const mr__file *file)
+/* The part of the path that a file beside it shares. */
+static size_t shared_nbytes(const char *path, const char *beside)
+{
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    if (beside[0] != '.')
+        return (size_t)(name - path);
+    const char *dot = strrchr(name, '.');
+    return dot != NULL && strcmp(dot, ".rec") == 0 ? (size_t)(dot - path) : strlen(path);
+}
+
+/* The same with what other files the scanner reads are. */
+static uint64_t how_made(const open_job *o, const char *path)
+{
+    enum { FILES = sizeof o->scanner->beside / sizeof *o->scanner->beside };
+    uint64_t how[1 + 2 * FILES] = {o->made_of};
+    for (size_t i = 0; i < FILES && o->scanner->beside[i] != NULL; i++) {
+        char name[MR__PATH_MAX];
+        mr__file file;
+        int shared = (int)shared_nbytes(path, o->scanner->beside[i]);
+        if (snprintf(name, sizeof name, "%.*s%s", shared, path, o->scanner->beside[i]) >= (int)sizeof name ||
+            mr__file_open(&file, name) != 0)
+            continue;
+        how[1 + 2 * i] = file.nbytes + 1;
+        how[2 + 2 * i] = (uint64_t)file.mtime_ns;
+        mr__file_close(&file);
+    }
+    return o->scanner->beside[0] != NULL ? mr__hash(how, sizeof how) : o->made_of;
+}
+
+static bool is_current(const open_job *o, const file_job *job, const mr__index *index, const mr__file *file)
 {
     const mr__index_head *head = &index->head;
     return head->layout == o->scanner->layout && head->data_nbytes == file->nbytes &&
-           head->data_mtime_ns == file->mtime_ns && head->made_of == o->made_of;
+           head->data_mtime_ns == file->mtime_ns && head->made_of == job->made_of;
 }
 
 /* Whether there was an index that can be used. What is wrong with one that cannot is not the user's trouble: it is made
  * anew. */
-static bool find_index(const open_job *o, mr__shard *shard, const mr__file *file)
+static bool find_index(const open_job *o, const file_job *job, const mr__file *file)
 {
+    mr__shard *shard = job->shard;
     mr__index index;
     mr__detail detail;
     if (shard->index_path == NULL || o->d->options.rebuild || access(shard->index_path, F_OK) != 0)
@@ -61,7 +93,7 @@ static bool find_index(const open_job *o, mr__shard *shard, const mr__file *file
         mr__log(&o->d->hooks, MR_LOG_INFO, "%s: made anew", detail.text);
         return false;
     }
-    if (!is_current(o, &index, file)) {
+    if (!is_current(o, job, &index, file)) {
         mr__index_close(&index);
         return false;
     }
@@ -76,7 +108,7 @@ static int finish(open_job *o, file_job *job, const mr__file *file, mr__index_bu
     const mr__index_head head = {.layout = o->scanner->layout,
                                  .data_nbytes = file->nbytes,
                                  .data_mtime_ns = file->mtime_ns,
-                                 .made_of = o->made_of};
+                                 .made_of = job->made_of};
     int result = mr__index_build_finish(build, &head, &bytes, &nbytes);
     if (result != 0)
         return mr__fail(&job->detail, result, "%s: its index cannot be made: %s", job->shard->path,
@@ -116,7 +148,8 @@ static int open_file(void *arg, size_t number, size_t worker)
     int error = mr__file_open(&file, job->shard->path);
     if (error != 0)
         return job->result = mr__fail(&job->detail, MR_EIO, "%s: %s", job->shard->path, mr__errno_text(error).text);
-    if (find_index(o, job->shard, &file))
+    job->made_of = how_made(o, job->shard->path);
+    if (find_index(o, job, &file))
         atomic_fetch_add(&o->seen_nbytes, file.nbytes);
     else
         job->result = make_index(o, job, &file);

@@ -454,4 +454,5 @@ static bool probe(const char *path, const uint8_t *bytes, size_t nbytes, uint64_
     return nbytes >= HEAD_NBYTES && mr__load_le32(bytes) == MAGIC && mr__load_le32(bytes + 4) >> 29 <= FIRST;
 }
 
-const mr__scanner mr__scanner_recordio = {.layout = MR_LAYOUT_RECORDIO, .probe = probe, .scan = scan_file};
+const mr__scanner mr__scanner_recordio = {
+    .layout = MR_LAYOUT_RECORDIO, .probe = probe, .scan = scan_file, .beside = {".idx"}};

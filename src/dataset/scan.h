@@ -29,6 +29,9 @@ typedef struct mr__scanner {
     bool (*probe)(const char *path, const uint8_t *bytes, size_t nbytes, uint64_t file_nbytes);
     /* 0, or an error whose detail says what, at which byte of which file. */
     int (*scan)(mr__scan *scan);
+    /* Other files that it reads, so that their changes are seen: ".idx" with the file's name but for its ending, and
+     * others in its folder. */
+    const char *beside[2];
 } mr__scanner;
 
 extern const mr__scanner mr__scanner_tar, mr__scanner_tfrecord, mr__scanner_recordio, mr__scanner_cifar,
