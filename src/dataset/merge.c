@@ -323,7 +323,5 @@ int mr_packer_merge(mr_packer *p, const char *const *folders, size_t count, cons
             mr__manifest_fini(&g.parts[i].m);
     mr__free(&p->hooks, g.parts);
     mr__buffer_fini(&g.buffer, &p->hooks);
-    if (result == 0 && report != NULL && !mr__struct_give(report, &p->report, sizeof p->report))
-        return MR_EARGUMENT;
-    return result;
+    return mr__pack_end(p, result, report);
 }

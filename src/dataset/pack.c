@@ -301,9 +301,10 @@ static int finish(mr__pack_job *job, int ran)
         result = ran;
     }
     mr__manifest_fini(&m);
-    if (result == 0 && p->options.parts == 0 && mr__pack_path(p, path, job->folder, MR__PLAN_NAME) == 0)
-        result = p->disk->remove(p->disk, path) == 0 ? 0 : fail_disk(p, path, errno);
-    return result;
+    if (result != 0 || p->options.parts != 0 || mr__pack_path(p, path, job->folder, MR__PLAN_NAME) != 0)
+        return result;
+    int error = p->disk->remove(p->disk, path);
+    return error != 0 ? fail_disk(p, path, error) : 0;
 }
 
 /* Whether this very dataset, or part, is there and complete. */
@@ -402,9 +403,16 @@ int mr_packer_run(mr_packer *p, mr_dataset *source, const char *folder, mr_pack_
     p->report = (mr_pack_report){.struct_size = sizeof p->report};
     mr__pack_job job = {.packer = p, .source = source, .folder = folder};
     int result = pack(&job);
-    if (result == 0 && report != NULL && !mr__struct_give(report, &p->report, sizeof p->report))
-        return MR_EARGUMENT;
+    return mr__pack_end(p, result, report);
+}
+
+int mr__pack_end(mr_packer *p, int result, mr_pack_report *report)
+{
     if (result == 0)
         mr__detail_clear(&p->detail);
+    else if (p->detail.text[0] == '\0')
+        mr__fail(&p->detail, result, "%s", mr_error_text(result));
+    if (result == 0 && report != NULL && !mr__struct_give(report, &p->report, sizeof p->report))
+        return mr__fail(&p->detail, MR_EARGUMENT, "the report has no struct_size");
     return result;
 }

@@ -16,7 +16,8 @@ enum { REPORT_NBYTES_MAX = 1 << 30 };
 
 static int fail(mr__verify *v, int error)
 {
-    return mr__fail(&v->detail, MR_EIO, "%s: %s", v->options.report, mr__errno_text(error).text);
+    return mr__fail(&v->detail, error == ENOMEM ? MR_ENOMEM : MR_EIO, "%s: %s", v->options.report,
+                    mr__errno_text(error).text);
 }
 
 /* A line that could not be written costs time at the next run, no more. */
