@@ -206,5 +206,7 @@ static bool probe(const char *path, const uint8_t *bytes, size_t nbytes, uint64_
     return k != NULL && file_nbytes != 0 && file_nbytes % record_nbytes(k) == 0;
 }
 
-const mr__scanner mr__scanner_cifar = {
-    .layout = MR_LAYOUT_CIFAR, .probe = probe, .scan = scan_file, .beside = "batches.meta.txt fine_label_names.txt"};
+const mr__scanner mr__scanner_cifar = {.layout = MR_LAYOUT_CIFAR,
+                                       .probe = probe,
+                                       .scan = scan_file,
+                                       .beside = {"batches.meta.txt", "fine_label_names.txt"}};

@@ -78,10 +78,12 @@ int mr__dataset_reserve(mr_dataset *d, size_t shards, uint32_t forms);
 void mr__dataset_unreserve(mr_dataset *d);
 
 int mr__dataset_open_packed(mr_dataset *d, const char *folder);
-int mr__dataset_open_folder(mr_dataset *d, const char *folder);
 
-/* The same where there is an index that still holds: without it not even the names in the folder are read. */
+/* By an index that still holds, if there is one: then not even the names in the folder are read. */
 int mr__dataset_find_folder(mr_dataset *d, const char *folder, bool *found);
+
+/* By scanning it. */
+int mr__dataset_scan_folder(mr_dataset *d, const char *folder);
 int mr__dataset_open_scanned(mr_dataset *d, const mr__scanner *scanner, char *const *paths, size_t count);
 
 /* The index, loaded if it is not; `detail` may be NULL. */

@@ -474,9 +474,5 @@ int mr_packer_merge(mr_packer *p, const char *const *folders, size_t count, cons
     p->report = (mr_pack_report){.struct_size = sizeof p->report};
     int result = merge_folders(&g, folders, count);
     fini(&g);
-    if (result == 0 && report != NULL && !mr__struct_give(report, &p->report, sizeof p->report))
-        return MR_EARGUMENT;
-    if (result == 0)
-        mr__detail_clear(&p->detail);
-    return result;
+    return mr__pack_end(p, result, report);
 }

@@ -131,9 +131,9 @@ static int open_shards_in(mr_dataset *d, const char *folder, mr_layout wanted)
     int result = look_into(d, folder, wanted, &names, &layout);
     if (result == 0 && names.count != 0)
         result = open_names(d, scanner_of(layout), &names);
-    else if (result == 0 && wanted == MR_LAYOUT_AUTO) {
-        result = mr__dataset_open_folder(d, folder);
-    } else if (result == 0)
+    else if (result == 0 && wanted == MR_LAYOUT_AUTO)
+        result = mr__dataset_scan_folder(d, folder);
+    else if (result == 0)
         result = mr__fail(&d->detail, MR_EARGUMENT, "%s: there is no %s file in it", folder, mr_layout_name(wanted));
     mr__names_fini(&names, &d->hooks);
     return result;
@@ -152,13 +152,13 @@ static int open_in_folder(mr_dataset *d, const char *folder)
         d->layout = MR_LAYOUT_PACKED;
         return mr__dataset_open_packed(d, folder);
     }
-    if (wanted == MR_LAYOUT_FOLDER || (wanted == MR_LAYOUT_AUTO && d->options.list != NULL))
-        return mr__dataset_open_folder(d, folder);
     if (wanted == MR_LAYOUT_LIST)
         return mr__fail(&d->detail, MR_EARGUMENT, "%s is a folder: a list of offsets is over one file", folder);
-    bool found = false;
-    int result = wanted == MR_LAYOUT_AUTO ? mr__dataset_find_folder(d, folder, &found) : 0;
-    return result != 0 || found ? result : open_shards_in(d, folder, wanted);
+    bool found = false, images = wanted == MR_LAYOUT_FOLDER || (wanted == MR_LAYOUT_AUTO && d->options.list != NULL);
+    int result = images || wanted == MR_LAYOUT_AUTO ? mr__dataset_find_folder(d, folder, &found) : 0;
+    if (result != 0 || found)
+        return result;
+    return images ? mr__dataset_scan_folder(d, folder) : open_shards_in(d, folder, wanted);
 }
 
 /* What a file is, by its first bytes. */

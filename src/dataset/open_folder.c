@@ -145,11 +145,11 @@ int mr__dataset_find_folder(mr_dataset *d, const char *folder, bool *found)
     return result;
 }
 
-int mr__dataset_open_folder(mr_dataset *d, const char *folder)
+int mr__dataset_scan_folder(mr_dataset *d, const char *folder)
 {
     folder_job j = {.d = d};
     int result = begin(&j, folder);
-    if (result == 0 && !find_index(&j)) {
+    if (result == 0) {
         const mr__parallel once = {.hooks = &d->hooks,
                                    .threads = 1,
                                    .count = 1,

@@ -6,6 +6,7 @@
 #include "source/disk.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@ typedef struct file_job {
     mr__detail detail;
     int result;
     bool made; /* its index was not there */
+    uint64_t made_of;
 } file_job;
 
 typedef struct open_job {
@@ -30,64 +32,59 @@ typedef struct open_job {
     atomic_bool stop;
 } open_job;
 
-/* What a file is known by; 0 when it is not there. */
-static uint64_t identity(const char *path)
-{
-    mr__file file;
-    if (mr__file_open(&file, path) != 0)
-        return 0;
-    uint64_t of[3] = {mr__hash(path, strlen(path)), file.nbytes, (uint64_t)file.mtime_ns};
-    mr__file_close(&file);
-    return mr__hash(of, sizeof of);
-}
-
 static uint64_t how_scanned(const mr_dataset *d, mr_layout layout)
 {
     uint64_t how[4] = {SCAN_VERSION, layout, d->options.broken, 0};
-    how[3] = d->options.list != NULL ? identity(d->options.list) : 0;
+    mr__file list;
+    if (d->options.list != NULL && mr__file_open(&list, d->options.list) == 0) {
+        uint64_t of[3] = {mr__hash(d->options.list, strlen(d->options.list)), list.nbytes, (uint64_t)list.mtime_ns};
+        how[3] = mr__hash(of, sizeof of);
+        mr__file_close(&list);
+    }
     return mr__hash(how, sizeof how);
 }
 
-/* The path of a file beside another: of a name, or where that begins with a dot of the same name with this ending. */
-static bool name_beside(char out[MR__PATH_MAX], const char *path, const char *name, size_t name_nbytes)
+/* The part of the path that a file beside it shares. */
+static size_t shared_nbytes(const char *path, const char *beside)
 {
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    size_t keep = slash != NULL ? (size_t)(slash - path) + 1 : 0;
-    if (name[0] == '.')
-        keep = dot != NULL && dot > path + keep ? (size_t)(dot - path) : strlen(path);
-    if (keep + name_nbytes >= MR__PATH_MAX)
-        return false;
-    memcpy(out, path, keep);
-    memcpy(out + keep, name, name_nbytes);
-    out[keep + name_nbytes] = '\0';
-    return true;
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    if (beside[0] != '.')
+        return (size_t)(name - path);
+    const char *dot = strrchr(name, '.');
+    return dot != NULL && strcmp(dot, ".rec") == 0 ? (size_t)(dot - path) : strlen(path);
 }
 
-/* With what stands beside this file and its index depends on. */
-static uint64_t made_of(const open_job *o, const char *path)
+/* The same with what other files the scanner reads are. */
+static uint64_t how_made(const open_job *o, const char *path)
 {
-    uint64_t all = o->made_of;
-    char beside[MR__PATH_MAX];
-    for (const char *name = o->scanner->beside; name != NULL && *name != '\0';) {
-        size_t nbytes = strcspn(name, " ");
-        uint64_t both[2] = {all, name_beside(beside, path, name, nbytes) ? identity(beside) : 0};
-        all = mr__hash(both, sizeof both);
-        name += nbytes + strspn(name + nbytes, " ");
+    enum { FILES = sizeof o->scanner->beside / sizeof *o->scanner->beside };
+    uint64_t how[1 + 2 * FILES] = {o->made_of};
+    for (size_t i = 0; i < FILES && o->scanner->beside[i] != NULL; i++) {
+        char name[MR__PATH_MAX];
+        mr__file file;
+        int shared = (int)shared_nbytes(path, o->scanner->beside[i]);
+        if (snprintf(name, sizeof name, "%.*s%s", shared, path, o->scanner->beside[i]) >= (int)sizeof name ||
+            mr__file_open(&file, name) != 0)
+            continue;
+        how[1 + 2 * i] = file.nbytes + 1;
+        how[2 + 2 * i] = (uint64_t)file.mtime_ns;
+        mr__file_close(&file);
     }
-    return all;
+    return o->scanner->beside[0] != NULL ? mr__hash(how, sizeof how) : o->made_of;
 }
 
-static bool is_current(const open_job *o, const char *path, const mr__index *index, const mr__file *file)
+static bool is_current(const open_job *o, const file_job *job, const mr__index *index, const mr__file *file)
 {
     const mr__index_head *head = &index->head;
     return head->layout == o->scanner->layout && head->data_nbytes == file->nbytes &&
-           head->data_mtime_ns == file->mtime_ns && head->made_of == made_of(o, path);
+           head->data_mtime_ns == file->mtime_ns && head->made_of == job->made_of;
 }
 
 /* Whether there was an index that can be used. What is wrong with one that cannot is not the user's trouble: it is made
  * anew. */
-static bool find_index(const open_job *o, mr__shard *shard, const mr__file *file)
+static bool find_index(const open_job *o, const file_job *job, const mr__file *file)
 {
+    mr__shard *shard = job->shard;
     mr__index index;
     mr__detail detail;
     if (shard->index_path == NULL || o->d->options.rebuild || access(shard->index_path, F_OK) != 0)
@@ -96,7 +93,7 @@ static bool find_index(const open_job *o, mr__shard *shard, const mr__file *file
         mr__log(&o->d->hooks, MR_LOG_INFO, "%s: made anew", detail.text);
         return false;
     }
-    if (!is_current(o, shard->path, &index, file)) {
+    if (!is_current(o, job, &index, file)) {
         mr__index_close(&index);
         return false;
     }
@@ -111,7 +108,7 @@ static int finish(open_job *o, file_job *job, const mr__file *file, mr__index_bu
     const mr__index_head head = {.layout = o->scanner->layout,
                                  .data_nbytes = file->nbytes,
                                  .data_mtime_ns = file->mtime_ns,
-                                 .made_of = made_of(o, job->shard->path)};
+                                 .made_of = job->made_of};
     int result = mr__index_build_finish(build, &head, &bytes, &nbytes);
     if (result != 0)
         return mr__fail(&job->detail, result, "%s: its index cannot be made: %s", job->shard->path,
@@ -151,7 +148,8 @@ static int open_file(void *arg, size_t number, size_t worker)
     int error = mr__file_open(&file, job->shard->path);
     if (error != 0)
         return job->result = mr__fail(&job->detail, MR_EIO, "%s: %s", job->shard->path, mr__errno_text(error).text);
-    if (find_index(o, job->shard, &file))
+    job->made_of = how_made(o, job->shard->path);
+    if (find_index(o, job, &file))
         atomic_fetch_add(&o->seen_nbytes, file.nbytes);
     else
         job->result = make_index(o, job, &file);

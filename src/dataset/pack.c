@@ -434,9 +434,16 @@ int mr_packer_run(mr_packer *p, mr_dataset *source, const char *folder, mr_pack_
     mr__text_init(&job.quarantine, &p->hooks);
     int result = pack(&job);
     mr__text_fini(&job.quarantine);
-    if (result == 0 && report != NULL && !mr__struct_give(report, &p->report, sizeof p->report))
-        return MR_EARGUMENT;
+    return mr__pack_end(p, result, report);
+}
+
+int mr__pack_end(mr_packer *p, int result, mr_pack_report *report)
+{
     if (result == 0)
         mr__detail_clear(&p->detail);
+    else if (p->detail.text[0] == '\0')
+        mr__fail(&p->detail, result, "%s", mr_error_text(result));
+    if (result == 0 && report != NULL && !mr__struct_give(report, &p->report, sizeof p->report))
+        return mr__fail(&p->detail, MR_EARGUMENT, "the report has no struct_size");
     return result;
 }

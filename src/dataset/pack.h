@@ -31,6 +31,9 @@ typedef struct mr__pack_job {
     mr__text quarantine;   /* lines of those that are refused, in the order they are met */
 } mr__pack_job;
 
+/* The end of a run or merge: words for a failure that has none, and the report. */
+int mr__pack_end(mr_packer *packer, int result, mr_pack_report *report);
+
 /* Packs the shards that are to do. */
 int mr__pack_run(mr__pack_job *job);
 

@@ -103,7 +103,10 @@ static int publish(mr_packer *p, const char *folder, const char *name, const voi
     if (result != 0)
         return result;
     int error = mr__disk_publish(p->disk, &p->hooks, path, bytes, nbytes);
-    return error != 0 ? mr__fail(&p->detail, MR_EIO, "%s cannot be written: %s", path, mr__errno_text(error).text) : 0;
+    if (error == 0)
+        return 0;
+    return mr__fail(&p->detail, error == ENOMEM ? MR_ENOMEM : MR_EIO, "%s cannot be written: %s", path,
+                    mr__errno_text(error).text);
 }
 
 /* Parts keep theirs in the indexes: merge writes one for all. */

@@ -455,4 +455,4 @@ static bool probe(const char *path, const uint8_t *bytes, size_t nbytes, uint64_
 }
 
 const mr__scanner mr__scanner_recordio = {
-    .layout = MR_LAYOUT_RECORDIO, .probe = probe, .scan = scan_file, .beside = ".idx"};
+    .layout = MR_LAYOUT_RECORDIO, .probe = probe, .scan = scan_file, .beside = {".idx"}};

@@ -27,13 +27,11 @@ typedef struct mr__scanner {
     mr_layout layout;
     /* Whether the first bytes (up to 4096) of a file of this name and size belong to this layout. */
     bool (*probe)(const char *path, const uint8_t *bytes, size_t nbytes, uint64_t file_nbytes);
-    /*
-     * Files beside it that the index depends on too, separated by spaces: names, or endings with a dot, that stand for
-     * the file's own. NULL: none.
-     */
-    const char *beside;
     /* 0, or an error whose detail says what, at which byte of which file. */
     int (*scan)(mr__scan *scan);
+    /* Other files that it reads, so that their changes are seen: ".idx" with the file's name but for its ending, and
+     * others in its folder. */
+    const char *beside[2];
 } mr__scanner;
 
 extern const mr__scanner mr__scanner_tar, mr__scanner_tfrecord, mr__scanner_recordio, mr__scanner_cifar,
