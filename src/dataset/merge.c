@@ -405,6 +405,7 @@ static int merge(merging *g)
 static int take_complete(merging *g, const mr__manifest *m)
 {
     mr_packer *p = g->packer;
+    char path[MR__PATH_MAX];
     for (size_t i = 0; i < g->count; i++)
         if (g->parts[i].folder != NULL && g->parts[i].m.plan != m->plan)
             return mr__fail(&p->detail, MR_EARGUMENT,
@@ -417,6 +418,12 @@ static int take_complete(merging *g, const mr__manifest *m)
     p->report.shards = p->report.shards_found = m->shard_count;
     for (size_t i = 0; i < m->shard_count * m->form_count; i++)
         p->report.out_nbytes += m->files[i].nbytes + m->files[i].index_nbytes;
+    /* Who wrote it may have been stopped before its name was to last, and what is left of the parts is all there is. */
+    int error = p->disk->sync_folder(p->disk, g->folder);
+    if (error != 0)
+        return fail_path(p, g->folder, error);
+    if (mr__pack_path(p, path, g->folder, MR__PLAN_NAME) == 0)
+        p->disk->remove(p->disk, path); /* its part may be gone already */
     tidy(g);
     return 0;
 }

@@ -366,18 +366,28 @@ static int look_whether_complete(mr__pack_job *job, bool *complete)
     return result;
 }
 
+/* A run that was stopped behind its last step left the plan, and perhaps a name that does not last yet. */
+static int take_complete(mr__pack_job *job)
+{
+    mr_packer *p = job->packer;
+    char path[MR__PATH_MAX];
+    int error = p->disk->sync_folder(p->disk, job->folder);
+    if (error != 0)
+        return fail_disk(p, job->folder, error);
+    if (p->options.parts == 0 && mr__pack_path(p, path, job->folder, MR__PLAN_NAME) == 0)
+        p->disk->remove(p->disk, path);
+    p->report.was_complete = true;
+    return 0;
+}
+
 static int pack_locked(mr__pack_job *job, mr__text *text)
 {
     mr_packer *p = job->packer;
     bool complete = false;
     size_t *todo = NULL;
     int result = look_whether_complete(job, &complete);
-    if (result == 0 && complete) {
-        p->report.was_complete = true;
-        if (p->options.parts == 0)
-            mr__pack_tidy(p, job->folder); /* a run that was stopped behind its last step left it */
-        return 0;
-    }
+    if (result == 0 && complete)
+        return take_complete(job);
     if (result == 0)
         result = settle_plan_alone(job, text);
     if (result == 0)

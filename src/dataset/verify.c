@@ -25,6 +25,7 @@ static void add_to_list(mr__verify *v, mr__damage **to, size_t *count, const mr_
         buffer.capacity = used;
         if (mr__buffer_grow(&buffer, &v->hooks, used, used + 64 * sizeof *damage) != 0) {
             atomic_store(&v->no_memory, true);
+            mr__free(&v->hooks, damage->text);
             return;
         }
         *to = (mr__damage *)(void *)buffer.bytes;

@@ -58,7 +58,7 @@ static void put_unit(const mr__verify *v, size_t number, mr__text *t)
 void mr__verify_report_add(mr__verify *v, size_t number)
 {
     mr__text line;
-    if (v->report_fd < 0)
+    if (v->report_fd < 0 || atomic_load(&v->no_memory)) /* the latter: some damage may not have been noted */
         return;
     mr__text_init(&line, &v->hooks);
     put_unit(v, number, &line);

@@ -228,6 +228,7 @@ static void empty(faulty_file *file)
         file->capacity = 0;
     }
     file->nbytes = file->shortest = 0;
+    file->lost = false; // what could not be stored is gone, and what comes now is new
 }
 
 static int faulty_create(const mr__disk *disk, const char *path, mr__disk_file **out)

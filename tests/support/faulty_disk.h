@@ -18,8 +18,8 @@
  * its name. A rename can be stored before the contents of what it names. make_folder is stored when it returns.
  *
  * Failed calls. A failed write may have reached the disk in part (`reached`). A failed sync stores nothing, and no
- * later one stores anything of that file, though it succeeds: so kernels do. A failed rename, remove, create,
- * make_folder or sync_folder has done nothing. A failed close has closed.
+ * later one stores anything of that file until create empties it, though it succeeds: so kernels do. A failed rename,
+ * remove, create, make_folder or sync_folder has done nothing. A failed close has closed.
  *
  * What was on the disk before the first call that names it counts as stored. A path is known by its spelling: one file,
  * one spelling. Not in the model: damage to files that nobody wrote to, hard links, folders that are removed or

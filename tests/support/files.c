@@ -12,12 +12,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static void make_folder(test_folder *folder, const char *base)
+{
+    snprintf(folder->path, sizeof folder->path, "%s/millrace-test-XXXXXX", base);
+    if (mkdtemp(folder->path) == NULL)
+        fail_msg("cannot make %s: %s", folder->path, strerror(errno));
+}
+
 void test_folder_init(test_folder *folder)
 {
     const char *base = getenv("TMPDIR");
-    snprintf(folder->path, sizeof folder->path, "%s/millrace-test-XXXXXX", base != NULL ? base : "/tmp");
-    if (mkdtemp(folder->path) == NULL)
-        fail_msg("cannot make %s: %s", folder->path, strerror(errno));
+    make_folder(folder, base != NULL ? base : "/tmp");
+}
+
+void test_folder_init_in_memory(test_folder *folder)
+{
+    if (getenv("TMPDIR") == NULL && access("/dev/shm", W_OK) == 0)
+        make_folder(folder, "/dev/shm");
+    else
+        test_folder_init(folder);
 }
 
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)

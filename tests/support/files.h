@@ -12,6 +12,9 @@ typedef struct test_folder {
 /* Makes an empty folder under $TMPDIR or /tmp. */
 void test_folder_init(test_folder *folder);
 
+/* The same in memory where that is possible, for tests that would wait for syncs. */
+void test_folder_init_in_memory(test_folder *folder);
+
 /* Removes it with all that is in it. */
 void test_folder_fini(test_folder *folder);
 
