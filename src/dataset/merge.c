@@ -6,7 +6,7 @@
  */
 #include "dataset/pack.h"
 
-#include "base/hash.h"
+#include "kernel/hash.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -136,6 +136,7 @@ static int pass_file(merging *g, const char *path, uint64_t nbytes, uint64_t has
 {
     mr__file file;
     mr__hasher hasher;
+    mr__cpu_flags cpu = mr__cpu_detect();
     size_t got = 0;
     int error = mr__file_open(&file, path);
     if (error != 0)
@@ -149,7 +150,7 @@ static int pass_file(merging *g, const char *path, uint64_t nbytes, uint64_t has
         if (error == 0 && got == 0)
             error = EBADMSG;
         if (error == 0)
-            mr__hasher_add(&hasher, g->buffer.bytes, got);
+            mr__hasher_add_by(&hasher, g->buffer.bytes, got, cpu);
         if (error == 0 && to != NULL)
             error = mr__publication_write(to, g->buffer.bytes, got);
         g->packer->report.in_nbytes += got;
