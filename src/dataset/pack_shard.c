@@ -204,12 +204,9 @@ static int put_image(mr__shard_write *w, uint32_t form, const mr__pack_slot *slo
 {
     mr__shard_tar *tar = &w->tars[form];
     const mr__packed_form *f = &slot->forms[form];
-    uint64_t position = slot->ordinal - w->plan->first[w->number];
     set_ending(w, base_nbytes, mr__pack_ending((mr_form)f->record.form));
     size_t alignment = w->plan->forms[form].is.alignment == 4096 ? 4096 : 0;
     int result = put_member(w, tar, alignment, f->bytes, f->nbytes, &draft->record.offset);
-    draft->record.has_hash = true;
-    draft->record.hash = mr__hash_seeded_by(f->bytes, f->nbytes, mr__record_seed(w->number, position), w->plan->cpu);
     draft->row_index = slot->row_index.bytes;
     draft->row_index_nbytes = f->row_index_nbytes;
     if (result == 0 && draft->label.kind != MR_LABEL_NONE) {
