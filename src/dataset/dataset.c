@@ -89,6 +89,7 @@ int mr_dataset_new(const mr_dataset_options *options, mr_dataset **out)
     if (d == NULL)
         return MR_ENOMEM;
     d->hooks = hooks;
+    d->cpu = mr__cpu_detect();
     int result = copy_options(d, options);
     if (result == 0)
         result = mr__mutex_init(&d->lock);

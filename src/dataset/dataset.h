@@ -20,6 +20,7 @@
 #define MR_DATASET_DATASET_H
 
 #include "base/thread.h"
+#include "cpu/cpu.h"
 #include "dataset/index.h"
 #include "dataset/scan.h"
 #include "source/file.h"
@@ -48,6 +49,7 @@ typedef struct mr__dataset_form {
 
 struct mr_dataset {
     mr_hooks hooks;
+    mr__cpu_flags cpu;          /* for hashes */
     mr_dataset_options options; /* texts are copies */
     mr__detail detail;
     bool opened;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/fetch.h"
 
-#include "base/hash.h"
 #include "dataset/cifar.h"
 #include "dataset/place.h"
+#include "kernel/hash.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -132,10 +132,10 @@ static int check_read(const mr_dataset *d, const mr__fetch *f, const mr__fetched
     return 0;
 }
 
-static int check_hash(const mr__fetch *f, const mr__fetched *is, mr__detail *detail)
+static int check_hash(const mr_dataset *d, const mr__fetch *f, const mr__fetched *is, mr__detail *detail)
 {
     uint64_t seed = mr__record_seed(f->shard->expected.shard, f->position);
-    if (!f->record.has_hash || mr__hash_seeded(is->bytes, is->got, seed) == f->record.hash)
+    if (!f->record.has_hash || mr__hash_seeded_by(is->bytes, is->got, seed, d->cpu) == f->record.hash)
         return 0;
     return mr__fail(detail, MR_ECORRUPT,
                     "%s: its %llu bytes at byte %llu of %s are not those that were packed (the hash differs)", f->key,
@@ -147,7 +147,7 @@ int mr__fetch_end(mr_dataset *d, mr__fetch *f, const mr__fetched *is, const void
 {
     int result = check_read(d, f, is, detail);
     if (result == 0)
-        result = check_hash(f, is, detail);
+        result = check_hash(d, f, is, detail);
     if (f->file.fd >= 0 && f->shard->path != NULL)
         mr__shard_release(f->shard, &f->file);
     else

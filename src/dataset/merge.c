@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "dataset/parallel.h"
+#include "kernel/hash.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -153,6 +154,7 @@ static int pass_file(merging *g, const char *path, const piece *is, mr__buffer *
 {
     mr__file file;
     mr__hasher hasher;
+    mr__cpu_flags cpu = mr__cpu_detect();
     size_t got = 0;
     int error = mr__file_open(&file, path);
     if (error != 0)
@@ -167,7 +169,7 @@ static int pass_file(merging *g, const char *path, const piece *is, mr__buffer *
         if (error == 0 && (got == 0 || atomic_load(&g->stop)))
             error = got == 0 ? EBADMSG : ECANCELED;
         if (error == 0)
-            mr__hasher_add(&hasher, buffer->bytes, got);
+            mr__hasher_add_by(&hasher, buffer->bytes, got, cpu);
         if (error == 0 && to != NULL)
             error = mr__publication_write(to, buffer->bytes, got);
         atomic_fetch_add(&g->read_nbytes, got);

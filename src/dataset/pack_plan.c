@@ -150,6 +150,7 @@ int mr__pack_plan_init(mr__pack_plan *plan, mr_dataset *source, const mr_pack_op
 {
     const mr_pack_form original = {.struct_size = sizeof original};
     *plan = (mr__pack_plan){.hooks = hooks,
+                            .cpu = mr__cpu_detect(),
                             .options = *options,
                             .source_layout = source->layout,
                             .source_fingerprint = source->fingerprint,

@@ -7,6 +7,7 @@
 #define MR_DATASET_PACK_PLAN_H
 
 #include "base/text.h"
+#include "cpu/cpu.h"
 #include "dataset/manifest.h"
 #include <millrace/pack.h>
 
@@ -26,6 +27,7 @@ typedef struct mr__pack_plan_form {
  */
 typedef struct mr__pack_plan {
     const mr_hooks *hooks;
+    mr__cpu_flags cpu;       /* for hashes */
     mr_pack_options options; /* forms are not to be looked at: see below */
     mr_layout source_layout;
     uint64_t source_fingerprint, source_nbytes;

@@ -108,6 +108,7 @@ static int submit(pipeline *p)
     mr_dataset *source = p->job->source;
     uint32_t form;
     slot->ordinal = p->submitted.ordinal;
+    slot->shard = p->job->todo[p->submitted.todo];
     slot->done = false;
     slot->code = 0;
     slot->nbytes = 0;

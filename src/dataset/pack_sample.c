@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/pack_sample.h"
 
+#include "dataset/place.h"
+#include "kernel/hash.h"
 #include <errno.h>
 #include <string.h>
 
@@ -97,6 +99,14 @@ static int check_kept(mr__pack_worker *w, mr__pack_slot *slot, mr_form came)
     return result != 0 ? refuse(slot, result, mr_decoder_detail(w->decoder)) : 0;
 }
 
+/* The hash is made here, by all workers at once, and not by the one thread that writes. */
+static void hash(const mr__pack_worker *w, const mr__pack_slot *slot, mr__packed_form *f)
+{
+    uint64_t seed = mr__record_seed(slot->shard, slot->ordinal - w->plan->first[slot->shard]);
+    f->record.has_hash = true;
+    f->record.hash = mr__hash_seeded_by(f->bytes, f->nbytes, seed, w->plan->cpu);
+}
+
 /* What the stored bytes say of themselves goes into the record. */
 static int describe(mr__pack_worker *w, mr__pack_slot *slot, mr__packed_form *f)
 {
@@ -111,6 +121,7 @@ static int describe(mr__pack_worker *w, mr__pack_slot *slot, mr__packed_form *f)
     f->record.depth = (uint8_t)info.depth;
     f->record.orientation = (uint8_t)info.orientation;
     f->record.nbytes = f->nbytes;
+    hash(w, slot, f);
     return 0;
 }
 

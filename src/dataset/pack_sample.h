@@ -20,7 +20,7 @@
 
 /* What became of one form. */
 typedef struct mr__packed_form {
-    mr__record record;    /* without its place and hash */
+    mr__record record;    /* without its place */
     const uint8_t *bytes; /* the source's, or `own` */
     size_t nbytes;
     mr__buffer own;
@@ -30,6 +30,7 @@ typedef struct mr__packed_form {
 /* Memory is kept from one sample to the next. */
 typedef struct mr__pack_slot {
     uint64_t ordinal;
+    size_t shard; /* that it will be in */
     mr__fetch fetch;
     mr__read read;
     bool reading; /* mr__fetch_begin succeeded */

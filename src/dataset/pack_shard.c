@@ -3,6 +3,7 @@
 
 #include "dataset/place.h"
 #include "dataset/tar_write.h"
+#include "kernel/hash.h"
 #include <errno.h>
 #include <string.h>
 
@@ -101,7 +102,7 @@ static int put(mr__shard_write *w, mr__shard_tar *tar, const void *bytes, size_t
     int error = mr__publication_write(&tar->publication, bytes, nbytes);
     if (error != 0)
         return fail_disk(w, tar, error);
-    mr__hasher_add(&tar->hasher, bytes, nbytes);
+    mr__hasher_add_by(&tar->hasher, bytes, nbytes, w->plan->cpu);
     w->out_nbytes += nbytes;
     return 0;
 }
@@ -203,12 +204,9 @@ static int put_image(mr__shard_write *w, uint32_t form, const mr__pack_slot *slo
 {
     mr__shard_tar *tar = &w->tars[form];
     const mr__packed_form *f = &slot->forms[form];
-    uint64_t position = slot->ordinal - w->plan->first[w->number];
     set_ending(w, base_nbytes, mr__pack_ending((mr_form)f->record.form));
     size_t alignment = w->plan->forms[form].is.alignment == 4096 ? 4096 : 0;
     int result = put_member(w, tar, alignment, f->bytes, f->nbytes, &draft->record.offset);
-    draft->record.has_hash = true;
-    draft->record.hash = mr__hash_seeded(f->bytes, f->nbytes, mr__record_seed(w->number, position));
     draft->row_index = slot->row_index.bytes;
     draft->row_index_nbytes = f->row_index_nbytes;
     if (result == 0 && draft->label.kind != MR_LABEL_NONE) {

@@ -303,7 +303,7 @@ static void fini(mr__verify *v)
 int mr_dataset_verify(const char *folder, const mr_verify_options *options, mr_verify_report *report, char *detail_text,
                       size_t detail_nbytes)
 {
-    mr__verify v = {.folder = folder, .report_fd = -1};
+    mr__verify v = {.folder = folder, .cpu = mr__cpu_detect(), .report_fd = -1};
     if (folder == NULL || !mr__struct_copy(&v.options, sizeof v.options, options) ||
         mr__hooks_init(&v.hooks, v.options.hooks) != 0)
         return MR_EARGUMENT;

@@ -4,6 +4,7 @@
 #define MR_DATASET_VERIFY_H
 
 #include "base/thread.h"
+#include "cpu/cpu.h"
 #include "dataset/manifest.h"
 #include <millrace/pack.h>
 #include <stdarg.h>
@@ -27,6 +28,7 @@ typedef struct mr__verify_unit {
 
 typedef struct mr__verify {
     mr_hooks hooks;
+    mr__cpu_flags cpu; /* for hashes */
     mr_verify_options options;
     const char *folder;
     mr__manifest m;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/verify.h"
 
-#include "base/hash.h"
 #include "dataset/place.h"
+#include "kernel/hash.h"
 #include <string.h>
 
 enum { WINDOW_NBYTES = 4 << 20 };
@@ -50,13 +50,13 @@ static void pass_records(passage *p, const uint8_t *bytes, uint64_t at, size_t n
         uint64_t seed = mr__record_seed(p->shard, p->position), record_end = p->record.offset + p->record.nbytes;
         uint64_t from = p->record.offset > at ? p->record.offset : at, to = record_end < end ? record_end : end;
         if (from == p->record.offset && to == record_end) {
-            compare(p, mr__hash_seeded(bytes + (from - at), (size_t)(to - from), seed));
+            compare(p, mr__hash_seeded_by(bytes + (from - at), (size_t)(to - from), seed, p->v->cpu));
             continue;
         }
         if (from == p->record.offset)
             mr__hasher_init_seeded(&p->part, seed);
         if (to > from)
-            mr__hasher_add(&p->part, bytes + (from - at), (size_t)(to - from));
+            mr__hasher_add_by(&p->part, bytes + (from - at), (size_t)(to - from), p->v->cpu);
         if (to != record_end)
             return;
         compare(p, mr__hasher_value(&p->part));
@@ -87,7 +87,7 @@ static int pass(passage *p, const mr__file *file, mr__buffer *buffer)
                            error != 0 ? mr__errno_text(error).text : "it was cut while it was read");
             break;
         }
-        mr__hasher_add(&p->whole, buffer->bytes, got);
+        mr__hasher_add_by(&p->whole, buffer->bytes, got, v->cpu);
         if (p->index != NULL)
             pass_records(p, buffer->bytes, at, got);
         at += got;
@@ -142,8 +142,8 @@ static void verify_index(passage *p, uint32_t form, mr__index *index)
         atomic_fetch_add(&v->files, 1);
         atomic_fetch_add(&v->nbytes, index->nbytes);
         result = mr__index_check(index, path, &detail);
-        if (result == 0 &&
-            (index->nbytes != p->says->index_nbytes || mr__hash(index->bytes, index->nbytes) != p->says->index_hash))
+        if (result == 0 && (index->nbytes != p->says->index_nbytes ||
+                            mr__hash_by(index->bytes, index->nbytes, v->cpu) != p->says->index_hash))
             result = mr__fail(&detail, MR_ECORRUPT, "%s: its hash is not that in dataset.json", path);
         if (result == 0 && index->head.samples != v->m.shard_samples[p->shard])
             result = mr__fail(&detail, MR_ECORRUPT, "%s: another number of samples than in dataset.json", path);

@@ -559,6 +559,30 @@ static void a_write_that_stops_short_goes_on_until_it_fails(void **state)
     test_folder_fini(&s.folder);
 }
 
+/* Large enough that storing begins before the end, in pieces that end anywhere. */
+static void a_large_file_comes_out_whole(void **state)
+{
+    (void)state;
+    enum { LARGE_NBYTES = 20 << 20, LARGE_PIECE = 3000001 };
+    stage s;
+    mr__publication p;
+    uint8_t *bytes = malloc(LARGE_NBYTES), *read = malloc(LARGE_NBYTES + 1);
+    assert_true(bytes != NULL && read != NULL);
+    set_stage(&s);
+    fill(bytes, LARGE_NBYTES, 3);
+    assert_int_equal(mr__publication_begin(&p, &mr__disk_real, NULL, s.target), 0);
+    for (size_t at = 0; at < LARGE_NBYTES; at += LARGE_PIECE) {
+        size_t left = LARGE_NBYTES - at;
+        assert_int_equal(mr__publication_write(&p, bytes + at, left < LARGE_PIECE ? left : LARGE_PIECE), 0);
+    }
+    assert_int_equal(mr__publication_finish(&p), 0);
+    assert_int_equal(read_file(s.target, read, LARGE_NBYTES + 1), LARGE_NBYTES);
+    assert_memory_equal(read, bytes, LARGE_NBYTES);
+    free(bytes);
+    free(read);
+    test_folder_fini(&s.folder);
+}
+
 static int publish_failing(const mr_hooks *hooks, void *arg)
 {
     const stage *s = arg;
@@ -594,6 +618,7 @@ int main(void)
         cmocka_unit_test(odd_places),
         cmocka_unit_test(folders_are_made_with_those_on_the_way),
         cmocka_unit_test(a_write_that_stops_short_goes_on_until_it_fails),
+        cmocka_unit_test(a_large_file_comes_out_whole),
         cmocka_unit_test(without_memory_nothing_is_left),
     };
     signal(SIGXFSZ, SIG_IGN); // so that it is an error and no signal

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "test.h"
 
-#include "base/hash.h"
+#include "kernel/hash.h"
 
 enum { BUFFER_NBYTES = 2367 };
 
@@ -76,12 +76,36 @@ static void a_copy_goes_on_by_itself(void **state)
     assert_true(mr__hasher_value(&one) == mr__hash(buffer, 400));
 }
 
+/* Whatever the processor has: the portable version, its own, and both in turn over one hasher. */
+static void every_version_gives_the_same(void **state)
+{
+    (void)state;
+    const uint64_t seed = UINT64_C(11400714785074694797);
+    const mr__cpu_flags cpus[] = {0, mr__cpu_detect()};
+    static uint8_t buffer[5 * BUFFER_NBYTES];
+    for (size_t i = 0; i < 5; i++)
+        fill(buffer + i * BUFFER_NBYTES);
+    for (size_t nbytes = 0; nbytes <= sizeof buffer; nbytes += nbytes < 1200 ? 1 : 97) {
+        const uint8_t *end = buffer + sizeof buffer - nbytes; // at every alignment
+        for (size_t i = 0; i < 2; i++) {
+            mr__hasher hasher;
+            assert_true(mr__hash_by(end, nbytes, cpus[i]) == mr__hash(end, nbytes));
+            assert_true(mr__hash_seeded_by(end, nbytes, seed, cpus[i]) == mr__hash_seeded(end, nbytes, seed));
+            mr__hasher_init_seeded(&hasher, seed);
+            mr__hasher_add_by(&hasher, end, nbytes / 3, cpus[i]);
+            mr__hasher_add_by(&hasher, end + nbytes / 3, nbytes - nbytes / 3, cpus[!i]);
+            assert_true(mr__hasher_value(&hasher) == mr__hash_seeded(end, nbytes, seed));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_published_answers),
         cmocka_unit_test(pieces_give_the_same_at_every_split),
         cmocka_unit_test(a_copy_goes_on_by_itself),
+        cmocka_unit_test(every_version_gives_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

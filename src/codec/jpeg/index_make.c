@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codec/jpeg/index.h"
 
-#include "base/hash.h"
 #include "base/size.h"
 #include "codec/jpeg/turbo.h"
+#include "kernel/hash.h"
 
 typedef struct making {
     mr__jpeg_reader reader;
@@ -106,7 +106,7 @@ int mr__jpeg_index_make(mr__call *call, mr__buffer *buffer, size_t *nbytes)
         return result;
     result = mr__call_reserve(call, buffer, MR__JPEG_INDEX_NBYTES_MAX);
     if (result == 0) {
-        mr__jpeg_index_key key = {call->nbytes, mr__hash(call->bytes, call->nbytes)};
+        mr__jpeg_index_key key = {call->nbytes, mr__hash_by(call->bytes, call->nbytes, call->cpu)};
         *nbytes = mr__jpeg_index_write(rows, walk.scan.mcus_h, frame.components, key, buffer->bytes);
     }
     return result;
