@@ -45,7 +45,7 @@ int mr__pack_budget(mr__pack_job *job);
 int mr__pack_finish(mr_packer *packer, mr__manifest *m, const char *folder, size_t begin, size_t end);
 
 /* quarantine.jsonl of what the indexes that are there say, and job->seen, for a run that ends with too many. */
-int mr__pack_quarantine(mr__pack_job *job, const mr__manifest *m);
+int mr__pack_quarantine(mr__pack_job *job, mr__manifest *m);
 
 /* A line of quarantine.jsonl. */
 void mr__pack_quarantine_add(mr__text *to, uint64_t ordinal, const char *key, size_t key_nbytes, int code,

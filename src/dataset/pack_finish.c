@@ -11,7 +11,7 @@ typedef struct summing {
     mr__manifest *m;
     const char *folder;
     mr__hasher fingerprint;
-    mr__text quarantine;
+    mr__text quarantine, name;
     uint64_t ordinal; /* of the first sample of the shard */
 } summing;
 
@@ -25,6 +25,39 @@ void mr__pack_quarantine_add(mr__text *t, uint64_t ordinal, const char *key, siz
     mr__text_add_z(t, "}\n");
 }
 
+/* Whether the sample's name in the index was made of this key. */
+static bool is_made_of(summing *s, const char *name, const char *key, size_t key_nbytes)
+{
+    char copy[512];
+    const char *made;
+    size_t nbytes;
+    bool same = false;
+    if (key_nbytes >= sizeof copy)
+        return false;
+    memcpy(copy, key, key_nbytes);
+    copy[key_nbytes] = '\0';
+    for (int ending = 1; ending >= 0 && !same; ending--) {
+        mr__text_clear(&s->name);
+        mr__pack_name(&s->name, s->m->source_layout, copy, ending != 0);
+        if (mr__text_finish(&s->name, &made, &nbytes) == 0)
+            same = strncmp(name, made, nbytes) == 0 && (name[nbytes] == '\0' || strncmp(name + nbytes, "%23", 3) == 0);
+    }
+    return same;
+}
+
+/* The text of a problem is the key in the source, ": ", and what is wrong. Either may have ": " in it. */
+static size_t find_key(summing *s, const mr__index *index, uint32_t position, const char *text)
+{
+    const char *colon = strstr(text, ": "), *first = colon, *name;
+    size_t nbytes;
+    if (!mr__index_key(index, position, &name, &nbytes))
+        colon = NULL;
+    for (; colon != NULL; colon = strstr(colon + 1, ": "))
+        if (is_made_of(s, name, text, (size_t)(colon - text)))
+            return (size_t)(colon - text);
+    return first != NULL ? (size_t)(first - text) : 0;
+}
+
 static void add_refused(summing *s, const mr__index *index)
 {
     uint64_t count = mr__index_problem_count(index);
@@ -34,11 +67,9 @@ static void add_refused(summing *s, const mr__index *index)
         const char *text;
         if (!mr__index_problem(index, i, &position, &code, &text))
             continue;
-        /* The text begins with the key in the source. */
-        const char *colon = strstr(text, ": ");
-        size_t key = colon != NULL ? (size_t)(colon - text) : 0;
+        size_t key = find_key(s, index, position, text);
         mr__pack_quarantine_add(&s->quarantine, s->ordinal + position, text, key, code,
-                                colon != NULL ? colon + 2 : text);
+                                key != 0 ? text + key + 2 : text);
     }
 }
 
@@ -164,6 +195,7 @@ int mr__pack_finish(mr_packer *p, mr__manifest *m, const char *folder, size_t be
     int result = 0;
     mr__hasher_init(&s.fingerprint);
     mr__text_init(&s.quarantine, &p->hooks);
+    mr__text_init(&s.name, &p->hooks);
     p->report.out_nbytes = p->report.pixel_mode = 0;
     for (size_t shard = begin; shard < end && result == 0; shard++)
         result = add_shard(&s, shard);
@@ -178,16 +210,18 @@ int mr__pack_finish(mr_packer *p, mr__manifest *m, const char *folder, size_t be
     p->report.refused = m->refused;
     p->report.shards = end - begin;
     mr__text_fini(&s.quarantine);
+    mr__text_fini(&s.name);
     return result;
 }
 
-int mr__pack_quarantine(mr__pack_job *job, const mr__manifest *m)
+int mr__pack_quarantine(mr__pack_job *job, mr__manifest *m)
 {
     mr_packer *p = job->packer;
-    summing s = {.packer = p, .folder = job->folder};
+    summing s = {.packer = p, .m = m, .folder = job->folder};
     const char *text, *seen;
     size_t nbytes, seen_nbytes;
     mr__text_init(&s.quarantine, &p->hooks);
+    mr__text_init(&s.name, &p->hooks);
     for (size_t shard = job->begin; shard < job->end; shard++) {
         mr__index index;
         s.ordinal = job->plan.first[shard];
@@ -201,5 +235,6 @@ int mr__pack_quarantine(mr__pack_job *job, const mr__manifest *m)
     if (result == 0 && nbytes != 0)
         result = publish(p, job->folder, MR__QUARANTINE_NAME, text, nbytes);
     mr__text_fini(&s.quarantine);
+    mr__text_fini(&s.name);
     return result;
 }
