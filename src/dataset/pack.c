@@ -270,9 +270,8 @@ static bool is_done(mr__pack_job *job, size_t shard)
         if (mr__pack_open_index(&index, job->folder, plan->forms[i].is.of.name, shard, plan->hash, &detail) != 0)
             return false;
         bool fits = index.head.samples == plan->first[shard + 1] - plan->first[shard];
-        bad += i == 0 ? mr__index_problem_count(&index) : 0;
         if (i == 0)
-            mr__pack_quarantine_add_index(&job->quarantine, &index, plan->first[shard]);
+            bad = mr__pack_quarantine_add_index(&job->quarantine, plan->source_layout, &index, plan->first[shard]);
         mr__index_close(&index);
         if (!fits)
             return false;

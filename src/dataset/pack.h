@@ -46,12 +46,12 @@ int mr__pack_budget(mr__pack_job *job);
  */
 int mr__pack_finish(mr_packer *packer, mr__manifest *m, const char *folder, size_t begin, size_t end);
 
-/* A line of quarantine.jsonl. */
+/* A line of quarantine.jsonl; ordinal UINT64_MAX: something in the source that became no sample. */
 void mr__pack_quarantine_add(mr__text *to, uint64_t ordinal, const char *key, size_t key_nbytes, int code,
                              const char *error);
 
-/* Those that an index has. */
-void mr__pack_quarantine_add_index(mr__text *to, const mr__index *index, uint64_t first_ordinal);
+/* Those that an index has; how many of them are samples. */
+uint64_t mr__pack_quarantine_add_index(mr__text *to, mr_layout layout, const mr__index *index, uint64_t first_ordinal);
 
 /* Writes it; nothing when it is empty. */
 int mr__pack_quarantine_publish(mr_packer *packer, const char *folder, mr__text *text);
@@ -62,6 +62,9 @@ int mr__pack_open_index(mr__index *index, const char *folder, const char *form, 
 
 /* "dataset.json", "part-2-of-8.json". */
 void mr__manifest_file_name(char *name, size_t nbytes, uint32_t part, uint32_t parts);
+
+/* Publishes a file of the dataset's own. */
+int mr__pack_publish(mr_packer *packer, const char *folder, const char *name, const void *bytes, size_t nbytes);
 
 /* Removes what was there for packing alone, once there is a dataset.json. What stays does no harm. */
 void mr__pack_tidy(mr_packer *packer, const char *folder);

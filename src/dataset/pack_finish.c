@@ -15,32 +15,6 @@ typedef struct summing {
     uint64_t ordinal; /* of the first sample of the shard */
 } summing;
 
-void mr__pack_quarantine_add(mr__text *to, uint64_t ordinal, const char *key, size_t key_nbytes, int code,
-                             const char *error)
-{
-    mr__text_addf(to, "{\"ordinal\": %llu, \"key\": ", (unsigned long long)ordinal);
-    mr__text_add_json(to, key, key_nbytes);
-    mr__text_addf(to, ", \"code\": \"%s\", \"error\": ", mr_error_name(code));
-    mr__text_add_json(to, error, strlen(error));
-    mr__text_add_z(to, "}\n");
-}
-
-void mr__pack_quarantine_add_index(mr__text *to, const mr__index *index, uint64_t first_ordinal)
-{
-    uint64_t count = mr__index_problem_count(index);
-    for (uint64_t i = 0; i < count; i++) {
-        uint32_t position;
-        int code;
-        const char *text;
-        if (!mr__index_problem(index, i, &position, &code, &text))
-            continue;
-        const char *colon = strstr(text, ": "); /* before it is the key in the source */
-        const char *error = colon != NULL ? colon + 2 : text;
-        mr__pack_quarantine_add(to, first_ordinal + position, text, colon != NULL ? (size_t)(colon - text) : 0, code,
-                                error);
-    }
-}
-
 static int count_records(summing *s, const mr__index *index, uint32_t form)
 {
     mr__dataset_form *f = &s->m->forms[form].of;
@@ -73,7 +47,7 @@ static int add_file(summing *s, size_t shard, uint32_t form, mr__manifest_file *
     *samples = index.head.samples;
     mr__hasher_add(&s->fingerprint, &index.head.fingerprint, sizeof index.head.fingerprint);
     if (form == 0)
-        mr__pack_quarantine_add_index(&s->quarantine, &index, s->ordinal);
+        mr__pack_quarantine_add_index(&s->quarantine, s->m->source_layout, &index, s->ordinal);
     if (result == 0 && (result = count_records(s, &index, form)) != 0)
         mr__fail(&p->detail, result, "shard %zu: the index of the form %s is damaged", shard,
                  s->m->forms[form].of.name);
@@ -96,7 +70,7 @@ static int add_shard(summing *s, size_t shard)
     return result;
 }
 
-static int publish(mr_packer *p, const char *folder, const char *name, const void *bytes, size_t nbytes)
+int mr__pack_publish(mr_packer *p, const char *folder, const char *name, const void *bytes, size_t nbytes)
 {
     char path[MR__PATH_MAX];
     int result = mr__pack_path(p, path, folder, name);
@@ -123,7 +97,7 @@ static int publish_quarantine(summing *s)
     m->has_quarantine = true;
     m->quarantine_nbytes = nbytes;
     m->quarantine_hash = mr__hash(text, nbytes);
-    return publish(s->packer, s->folder, MR__QUARANTINE_NAME, text, nbytes);
+    return mr__pack_publish(s->packer, s->folder, MR__QUARANTINE_NAME, text, nbytes);
 }
 
 /* Names that an earlier run gave, and was killed before it had synced them, are to last before dataset.json tells. */
@@ -153,7 +127,7 @@ static int publish_manifest(summing *s)
     mr__manifest_file_name(name, sizeof name, s->m->part, s->m->parts);
     int result = mr__text_finish(&t, &text, &nbytes);
     if (result == 0)
-        result = publish(s->packer, s->folder, name, text, nbytes);
+        result = mr__pack_publish(s->packer, s->folder, name, text, nbytes);
     else
         mr__fail(&s->packer->detail, result, "out of memory for dataset.json");
     mr__text_fini(&t);
@@ -181,12 +155,4 @@ int mr__pack_finish(mr_packer *p, mr__manifest *m, const char *folder, size_t be
     p->report.shards = end - begin;
     mr__text_fini(&s.quarantine);
     return result;
-}
-
-int mr__pack_quarantine_publish(mr_packer *p, const char *folder, mr__text *t)
-{
-    const char *text;
-    size_t nbytes;
-    int result = mr__text_finish(t, &text, &nbytes);
-    return result == 0 && nbytes != 0 ? publish(p, folder, MR__QUARANTINE_NAME, text, nbytes) : result;
 }

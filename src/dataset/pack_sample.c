@@ -230,9 +230,11 @@ static int make_anew(mr__pack_worker *w, mr__pack_slot *slot, const mr__pack_pla
         return refuse(slot, result, "its size cannot be reduced");
     bool same = width == info->width && height == info->height;
     if (same && info->form == form->is.of.form) { /* small enough as it is */
+        bool checked = w->plan->options.no_check || is_kept_anywhere(w->plan, slot->ordinal, info->form);
         f->bytes = slot->bytes;
         f->nbytes = slot->nbytes;
-        return 0;
+        result = checked ? 0 : mr_decoder_verify(w->decoder, slot->bytes, slot->nbytes);
+        return result != 0 ? refuse(slot, result, mr_decoder_detail(w->decoder)) : 0;
     }
     return same && (form->is.of.form == MR_FORM_L3 || form->is.of.form == MR_FORM_RAW)
                ? recode(w, slot, form, f, info)

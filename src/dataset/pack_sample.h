@@ -8,7 +8,7 @@
  *     pack_shard.c    the shards that are being written, one of each form
  *     pack_name.c     names in a tar, labels as text
  *     pack_budget.c   which share of the samples a budget allows
- *     pack_finish.c   dataset.json and quarantine.jsonl, from the finished indexes
+ *     pack_finish.c   dataset.json, from the finished indexes; pack_quarantine.c: quarantine.jsonl
  *     merge.c         parts into one
  */
 #ifndef MR_DATASET_PACK_SAMPLE_H
