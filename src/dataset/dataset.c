@@ -272,18 +272,27 @@ size_t mr_dataset_file(const mr_dataset *d, uint64_t number, char *path, size_t 
     return length > 0 ? (size_t)length : 0;
 }
 
+int mr__dataset_any(const mr_dataset *d, uint64_t ordinal, mr__shard **shard, uint64_t *position)
+{
+    int result = mr__dataset_at(d, ordinal, 0, shard, position);
+    for (uint32_t f = 1; result != 0 && result != MR_EARGUMENT && f < d->form_count; f++)
+        if (mr__dataset_at(d, ordinal, f, shard, position) == 0)
+            return 0;
+    return result;
+}
+
 int mr_dataset_sample(const mr_dataset *d, uint64_t ordinal, mr_sample *sample)
 {
     mr__shard *shard;
     uint64_t position;
     if (sample == NULL)
         return MR_EARGUMENT;
-    int result = mr__dataset_at(d, ordinal, 0, &shard, &position);
+    int result = mr__dataset_any(d, ordinal, &shard, &position);
     if (result != 0)
         return result;
     mr_sample ours = {.struct_size = sizeof ours,
                       .ordinal = ordinal,
-                      .shard = (uint64_t)(shard - d->shards),
+                      .shard = (uint64_t)(shard - d->shards) % d->shard_count,
                       .position = position,
                       .members = mr__dataset_members(d, ordinal, NULL)};
     if (!mr__index_key(&shard->index, position, &ours.key, &ours.key_nbytes) ||

@@ -112,6 +112,9 @@ bool mr__dataset_place(const mr_dataset *d, uint64_t ordinal, size_t *shard, uin
 /* The shard of a form with its index loaded, and the position in it. */
 int mr__dataset_at(const mr_dataset *d, uint64_t ordinal, uint32_t form, mr__shard **shard, uint64_t *position);
 
+/* The first form whose index is whole: keys and labels are in all. */
+int mr__dataset_any(const mr_dataset *d, uint64_t ordinal, mr__shard **shard, uint64_t *position);
+
 /* How many members a sample has, and in which form's index they are; `form` may be NULL. */
 uint32_t mr__dataset_members(const mr_dataset *d, uint64_t ordinal, uint32_t *form);
 

@@ -101,7 +101,7 @@ int mr__fetch_begin_member(mr_dataset *d, mr__fetch *f, uint64_t ordinal, uint32
         return mr__fail(detail, MR_EARGUMENT, "%s has %u members: there is no number %u", f->key, count, number);
     if (!mr__index_member(&f->shard->index, f->position, number, &member))
         return mr__fail(detail, MR_ECORRUPT, "%s: its members in the index are damaged", f->key);
-    f->record = (mr__record){0};
+    f->record = (mr__record){.hash = member.hash, .has_hash = member.has_hash};
     f->offset = member.offset;
     f->nbytes = member.nbytes;
     result = check_length(f, detail);
@@ -116,13 +116,16 @@ static const char *file_name(const mr_dataset *d, const mr__fetch *f)
 }
 
 /* What a file was when the folder was scanned is in the index: it is seen here whether it still is. */
-static int check_read(const mr_dataset *d, const mr__fetch *f, const mr__fetched *is, mr__detail *detail)
+static int check_read(const mr_dataset *d, mr__fetch *f, const mr__fetched *is, mr__detail *detail)
 {
     const char *name = file_name(d, f);
+    f->stale = f->path != NULL &&
+               (is->error == ENOENT || is->error == ENOTDIR ||
+                (is->error == 0 && (is->file_nbytes != f->nbytes || (uint64_t)is->file_mtime_ns != f->record.offset)));
     if (is->error != 0)
         return mr__fail(detail, is->error == ENOMEM ? MR_ENOMEM : MR_EIO, "%s: %s", name,
                         mr__errno_text(is->error).text);
-    if (f->path != NULL && (is->file_nbytes != f->nbytes || (uint64_t)is->file_mtime_ns != f->record.offset))
+    if (f->stale)
         return mr__fail(detail, MR_ECORRUPT,
                         "%s has changed since its folder was indexed: make the index anew (millrace index --rebuild)",
                         name);

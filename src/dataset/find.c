@@ -35,17 +35,33 @@ static uint64_t *merge_all(uint64_t *numbers, uint64_t *spare, uint64_t *bounds,
     return numbers;
 }
 
+/* A shard's index in the first form where it is whole; keys are in all. NULL: in none. */
+static const mr__index *index_of(mr_dataset *d, size_t n, int *result)
+{
+    for (uint32_t f = 0; f < d->form_count; f++) {
+        mr__shard *shard = &d->shards[f * d->shard_count + n];
+        int is = mr__shard_load(d, shard, NULL);
+        if (is == 0)
+            return &shard->index;
+        if (f == 0 || is == MR_ENOMEM)
+            *result = is;
+    }
+    return NULL;
+}
+
+/* Keys of a shard without any whole index are not found: its numbers are of no sample. */
 static int gather(mr_dataset *d, uint64_t *numbers, uint64_t *bounds)
 {
     for (size_t n = 0; n < d->shard_count; n++) {
-        int result = mr__shard_load(d, &d->shards[n], NULL);
-        if (result != 0)
+        int result = 0;
+        const mr__index *index = index_of(d, n, &result);
+        if (result == MR_ENOMEM)
             return result;
-        const uint8_t *map = mr__index_key_map(&d->shards[n].index);
+        const uint8_t *map = index != NULL ? mr__index_key_map(index) : NULL;
         uint64_t count = d->first[n + 1] - d->first[n];
         bounds[n] = d->first[n];
         for (uint64_t i = 0; i < count; i++) /* positions become ordinals: the order within a run stays */
-            numbers[d->first[n] + i] = mr__load_le64(map + 8 * i) + d->first[n];
+            numbers[d->first[n] + i] = map != NULL ? mr__load_le64(map + 8 * i) + d->first[n] : UINT64_MAX;
     }
     bounds[d->shard_count] = d->samples;
     return 0;
@@ -89,7 +105,7 @@ static int find_in_map(const mr_dataset *d, const uint64_t *map, const char *key
         uint64_t position;
         const char *is;
         size_t is_nbytes;
-        if (mr__dataset_at(d, map[i] & UINT32_MAX, 0, &shard, &position) == 0 &&
+        if (mr__dataset_any(d, map[i] & UINT32_MAX, &shard, &position) == 0 &&
             mr__index_key(&shard->index, position, &is, &is_nbytes) && is_nbytes == nbytes &&
             memcmp(is, key, nbytes) == 0) {
             *ordinal = map[i] & UINT32_MAX;
@@ -105,10 +121,11 @@ int mr_dataset_find(mr_dataset *d, const char *key, uint64_t *ordinal)
         return MR_EARGUMENT;
     size_t nbytes = strlen(key);
     if (d->shard_count == 1) {
-        int result = mr__shard_load(d, &d->shards[0], NULL);
-        if (result != 0)
+        int result = 0;
+        const mr__index *index = index_of(d, 0, &result);
+        if (index == NULL)
             return result;
-        return mr__index_find(&d->shards[0].index, key, nbytes, ordinal) ? 0 : MR_EARGUMENT;
+        return mr__index_find(index, key, nbytes, ordinal) ? 0 : MR_EARGUMENT;
     }
     if (atomic_load(&d->key_map) == NULL) {
         int result = make_map(d);

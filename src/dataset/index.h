@@ -67,6 +67,8 @@ typedef struct mr__member {
     const char *name; /* what stands behind the key and its dot */
     size_t name_nbytes;
     uint64_t offset, nbytes;
+    uint64_t hash;
+    bool has_hash; /* packed datasets */
 } mr__member;
 
 /*

@@ -210,7 +210,9 @@ static int put_members(mr__index_build *build, const mr__draft *draft)
             return error;
         mr__store_le64(to, member->offset);
         mr__store_le64(to + 8, member->nbytes);
-        mr__store_le32(to + 16, name);
+        mr__store_le64(to + 16, member->has_hash ? member->hash : 0);
+        mr__store_le32(to + 24, name);
+        mr__store_le32(to + 28, member->has_hash ? MR__MEMBER_HASHED : 0);
         build->members++;
     }
     return error;

@@ -168,9 +168,10 @@ static int check_members(const check *c)
             mr__member member;
             if (!mr__index_member(c->index, i, k, &member))
                 return fail_sample(c, MR__SECTION_MEMBERS, i, "a member lies beyond the data, or has no name");
-            if (mr__load_le32(entry + 16) > names || mr__load_le32(entry + 20) != 0)
+            if (mr__load_le32(entry + 24) > names || mr__load_le32(entry + 28) > MR__MEMBER_HASHED ||
+                (!member.has_hash && member.hash != 0))
                 return fail_sample(c, MR__SECTION_MEMBERS, i, "a member has a wrong number");
-            names += mr__load_le32(entry + 16) == names;
+            names += mr__load_le32(entry + 24) == names;
         }
         members += count;
     }

@@ -22,7 +22,8 @@ enum {
 };
 
 enum {
-    MR__MEMBER_NBYTES = 24,
+    MR__MEMBER_NBYTES = 32,
+    MR__MEMBER_HASHED = 1, /* flag of a member */
     MR__PROBLEM_NBYTES = 24,
     MR__FOLDER_NBYTES = 16,
     MR__INDEX_IGNORABLE = 1,    /* flag of a section */

@@ -192,8 +192,10 @@ bool mr__index_member(const mr__index *index, uint64_t position, uint32_t number
     uint64_t end = index->head.layout == MR_LAYOUT_FOLDER ? UINT64_MAX : index->head.data_nbytes;
     found.offset = mr__load_le64(bytes);
     found.nbytes = mr__load_le64(bytes + 8);
+    found.hash = mr__load_le64(bytes + 16);
+    found.has_hash = (mr__load_le32(bytes + 28) & MR__MEMBER_HASHED) != 0;
     if (found.offset > end || found.nbytes > end - found.offset ||
-        !get_counted_text(index, MR__SECTION_NAMES, mr__load_le32(bytes + 16), &found.name, &found.name_nbytes))
+        !get_counted_text(index, MR__SECTION_NAMES, mr__load_le32(bytes + 24), &found.name, &found.name_nbytes))
         return false;
     *member = found;
     return true;

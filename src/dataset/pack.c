@@ -200,7 +200,7 @@ static int settle_plan(mr__pack_job *job, mr__text *text)
     if (error == 0 && (was_nbytes != nbytes || memcmp(was.bytes, plan, nbytes) != 0))
         result = refuse_other_plan(job);
     else if (error == ENOENT) {
-        result = look_whether_empty(job);
+        result = job->begun ? 0 : look_whether_empty(job);
         error = result == 0 ? mr__disk_publish(p->disk, &p->hooks, path, plan, nbytes) : 0;
     }
     mr__buffer_fini(&was, &p->hooks);
@@ -336,7 +336,28 @@ static int finish(mr__pack_job *job, int ran)
     return result;
 }
 
-/* Whether this very dataset, or part, is there and complete. */
+/* Whether a file is there, and as long as it was written: that it holds the right bytes is for verify to say. */
+static bool is_there(const mr__pack_job *job, const char *form, uint64_t shard, const char *ending, uint64_t nbytes)
+{
+    char path[MR__PATH_MAX];
+    struct stat status;
+    mr__shard_name(path, sizeof path, job->folder, form, shard, ending);
+    return stat(path, &status) == 0 && (uint64_t)status.st_size == nbytes;
+}
+
+static bool is_all_there(const mr__pack_job *job, const mr__manifest *m)
+{
+    for (size_t i = 0; i < m->shard_count * m->form_count; i++) {
+        const char *form = m->forms[i % m->form_count].of.name;
+        uint64_t shard = m->first_shard + i / m->form_count;
+        if (!is_there(job, form, shard, "tar", m->files[i].nbytes) ||
+            !is_there(job, form, shard, "mrx", m->files[i].index_nbytes))
+            return false;
+    }
+    return true;
+}
+
+/* Whether this very dataset, or part, is there and complete. One that lost files since gets them again. */
 static int look_whether_complete(mr__pack_job *job, bool *complete)
 {
     mr_packer *p = job->packer;
@@ -350,8 +371,9 @@ static int look_whether_complete(mr__pack_job *job, bool *complete)
     result = mr__manifest_load(&m, path, &p->detail);
     if (result != 0)
         return result;
-    *complete = m.plan == job->plan.hash;
-    if (!*complete)
+    job->begun = m.plan == job->plan.hash;
+    *complete = job->begun && is_all_there(job, &m);
+    if (!job->begun)
         result = mr__fail(&p->detail, MR_EARGUMENT,
                           "%s is a packed dataset from another source or with other options, and those are never "
                           "changed: choose another folder",

@@ -27,6 +27,7 @@ typedef struct mr__pack_job {
     size_t begin, end;  /* shards of this part */
     const size_t *todo; /* those of them that are not there yet */
     size_t todo_count;
+    bool begun;            /* the folder has a dataset.json of this plan */
     uint64_t bad, bad_max; /* samples refused so far, and how many may be */
     mr__text quarantine;   /* lines of those that are refused, in the order they are met */
 } mr__pack_job;

@@ -2,6 +2,7 @@
 #include "base/bytes.h"
 #include "dataset/pack_sample.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Those whose keys come from WebDataset's rule have no dot to hide. */
@@ -53,13 +54,30 @@ const char *mr__pack_ending(mr_form form)
     return form == MR_FORM_JPEG ? "jpg" : form == MR_FORM_PNM ? "ppm" : mr_form_name(form);
 }
 
+/* With a point or an exponent, so that it is read as one; JSON has no words for what is not finite. */
+static void add_real(mr__text *to, double value)
+{
+    size_t before = to->nbytes;
+    if (isnan(value) || isinf(value)) {
+        mr__text_add_z(to, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+        return;
+    }
+    mr__text_add_f64(to, value);
+    if (to->code != 0)
+        return;
+    for (size_t i = before; i < to->nbytes; i++)
+        if (strchr(".eE", to->buffer.bytes[i]) != NULL)
+            return;
+    mr__text_add_z(to, ".0");
+}
+
 void mr__pack_label(mr__text *to, const mr_label *label)
 {
     const uint8_t *values = label->values;
     if (label->kind == MR_LABEL_INT)
         mr__text_addf(to, "%lld", (long long)label->integer);
     else if (label->kind == MR_LABEL_FLOAT)
-        mr__text_add_f64(to, label->real);
+        add_real(to, label->real);
     else if (label->kind == MR_LABEL_TEXT || label->kind == MR_LABEL_BYTES)
         mr__text_add(to, label->values, label->count);
     for (size_t i = 0; (label->kind == MR_LABEL_INTS || label->kind == MR_LABEL_FLOATS) && i < label->count; i++) {
@@ -71,6 +89,6 @@ void mr__pack_label(mr__text *to, const mr_label *label)
         if (label->kind == MR_LABEL_INTS)
             mr__text_addf(to, "%lld", (long long)bits);
         else
-            mr__text_add_f64(to, real);
+            add_real(to, real);
     }
 }

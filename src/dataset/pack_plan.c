@@ -44,7 +44,10 @@ static int cut(mr__pack_plan *plan, mr_dataset *source, uint64_t shard_nbytes, b
             nbytes = 0;
         }
         nbytes += more;
-        plan->source_nbytes += store ? more : 0;
+        if (store) {
+            plan->nbytes[count - 1] += more;
+            plan->source_nbytes += more;
+        }
     }
     if (store)
         plan->first[count] = plan->samples;
@@ -60,7 +63,8 @@ static int cut_all(mr__pack_plan *plan, mr_dataset *source, mr__detail *detail)
         return mr__fail(detail, MR_ELIMIT, "this would give %zu shards, more than %d: larger ones are needed",
                         plan->shard_count, MR__SHARD_MAX);
     plan->first = mr__alloc_array(plan->hooks, plan->shard_count + 1, sizeof *plan->first);
-    if (plan->first == NULL)
+    plan->nbytes = mr__alloc_array(plan->hooks, plan->shard_count + 1, sizeof *plan->nbytes);
+    if (plan->first == NULL || plan->nbytes == NULL)
         return mr__fail(detail, MR_ENOMEM, "out of memory for the plan of %zu shards", plan->shard_count);
     return cut(plan, source, nbytes, true);
 }
@@ -173,8 +177,10 @@ int mr__pack_plan_init(mr__pack_plan *plan, mr_dataset *source, const mr_pack_op
 
 void mr__pack_plan_fini(mr__pack_plan *plan)
 {
-    if (plan->hooks != NULL)
+    if (plan->hooks != NULL) {
         mr__free(plan->hooks, plan->first);
+        mr__free(plan->hooks, plan->nbytes);
+    }
     *plan = (mr__pack_plan){0};
 }
 

@@ -34,7 +34,8 @@ typedef struct mr__pack_plan {
     mr__pack_plan_form forms[MR__FORM_MAX];
     uint32_t form_count;
     uint64_t samples;
-    uint64_t *first; /* shard_count + 1 ordinals */
+    uint64_t *first;  /* shard_count + 1 ordinals */
+    uint64_t *nbytes; /* of each shard in the source */
     size_t shard_count;
     uint64_t hash;
 } mr__pack_plan;

@@ -71,8 +71,10 @@ static void finish_slot(pipeline *p, mr__pack_slot *slot, int result)
 {
     mr__mutex_lock(&p->lock);
     slot->done = true;
-    if (result != 0 && p->failed == 0)
+    if (result != 0 && p->failed == 0) {
         p->failed = result;
+        p->job->packer->detail = slot->detail;
+    }
     mr__condition_wake_all(&p->done);
     mr__mutex_unlock(&p->lock);
 }

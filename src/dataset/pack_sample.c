@@ -99,12 +99,16 @@ static int check_kept(mr__pack_worker *w, mr__pack_slot *slot, mr_form came)
     return result != 0 ? refuse(slot, result, mr_decoder_detail(w->decoder)) : 0;
 }
 
+static uint64_t seed_of(const mr__pack_worker *w, const mr__pack_slot *slot)
+{
+    return mr__record_seed(slot->shard, slot->ordinal - w->plan->first[slot->shard]);
+}
+
 /* The hash is made here, by all workers at once, and not by the one thread that writes. */
 static void hash(const mr__pack_worker *w, const mr__pack_slot *slot, mr__packed_form *f)
 {
-    uint64_t seed = mr__record_seed(slot->shard, slot->ordinal - w->plan->first[slot->shard]);
     f->record.has_hash = true;
-    f->record.hash = mr__hash_seeded_by(f->bytes, f->nbytes, seed, w->plan->cpu);
+    f->record.hash = mr__hash_seeded_by(f->bytes, f->nbytes, seed_of(w, slot), w->plan->cpu);
 }
 
 /* What the stored bytes say of themselves goes into the record. */
@@ -298,7 +302,12 @@ static int add_member(mr__pack_worker *w, mr__pack_slot *slot, uint32_t number)
         return MR_ENOMEM;
     memcpy(slot->members.bytes + slot->members_nbytes, bytes, nbytes);
     ((mr__member *)(void *)slot->places.bytes)[slot->member_count++] =
-        (mr__member){member.name, strlen(member.name), slot->members_nbytes, nbytes};
+        (mr__member){.name = member.name,
+                     .name_nbytes = strlen(member.name),
+                     .offset = slot->members_nbytes,
+                     .nbytes = nbytes,
+                     .hash = mr__hash_seeded_by(bytes, nbytes, seed_of(w, slot), w->plan->cpu),
+                     .has_hash = true};
     slot->members_nbytes += nbytes;
     return 0;
 }
@@ -312,6 +321,8 @@ int mr__pack_sample(mr__pack_worker *w, mr__pack_slot *slot)
                                 slot->read.file_mtime_ns};
         slot->code = mr__fetch_end(w->source, &slot->fetch, &is, &slot->bytes, &slot->nbytes, &slot->detail);
     }
+    if (slot->reading && slot->fetch.stale) /* no bad image, but another source than the plan is of */
+        return slot->code;
     if (slot->code == MR_ENOMEM || (slot->reading && slot->read.error == ENOMEM))
         return MR_ENOMEM;
     if (slot->code == 0)

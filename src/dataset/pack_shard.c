@@ -71,7 +71,6 @@ static void set_path(mr__shard_write *w, uint32_t form, const char *ending)
 static int begin_tar(mr__shard_write *w, uint32_t form)
 {
     mr__shard_tar *tar = &w->tars[form];
-    uint64_t samples = w->plan->first[w->number + 1] - w->plan->first[w->number];
     set_path(w, form, "tar");
     if (tar->path.code != 0)
         return no_memory(w);
@@ -80,11 +79,29 @@ static int begin_tar(mr__shard_write *w, uint32_t form)
     mr__hasher_init(&tar->hasher);
     tar->position = tar->pending_nbytes = 0;
     tar->quota_nbytes = 0;
-    if (w->plan->forms[form].quota_nbytes != 0) /* its part by number of samples; never 0, which is no quota */
-        tar->quota_nbytes =
-            1 + (uint64_t)((double)w->plan->forms[form].quota_nbytes * ((double)samples / (double)w->plan->samples));
+    if (w->plan->forms[form].quota_nbytes != 0) /* its part by the source's bytes; never 0, which is no quota */
+        tar->quota_nbytes = 1 + (uint64_t)((double)w->plan->forms[form].quota_nbytes *
+                                           ((double)w->plan->nbytes[w->number] / (double)w->plan->source_nbytes));
     int error = mr__publication_begin(&tar->publication, w->disk, w->plan->hooks, path_of(tar));
     return error != 0 ? fail_disk(w, tar, error) : 0;
+}
+
+/* What in the source became no sample is told with the first shard. */
+static int note_left_out(mr__shard_write *w)
+{
+    mr_dataset_problem problem = {.struct_size = sizeof problem};
+    char file[256];
+    int result = 0;
+    for (uint64_t i = 0; i < w->source->problems && result == 0; i++) {
+        if (mr_dataset_get_problem(w->source, i, &problem) != 0 || problem.ordinal != UINT64_MAX)
+            continue;
+        if (mr_dataset_file(w->source, problem.file, file, sizeof file) == 0 || w->source->layout == MR_LAYOUT_FOLDER)
+            file[0] = '\0';
+        const char *slash = strrchr(file, '/'), *name = slash != NULL ? slash + 1 : file;
+        result = mr__index_add_problem(&w->tars[0].index, MR__INDEX_NO_POSITION, problem.code, "%s%s%s", name,
+                                       name[0] != '\0' ? ": " : "", problem.text);
+    }
+    return result != 0 ? no_memory(w) : 0;
 }
 
 int mr__shard_write_begin(mr__shard_write *w, size_t number)
@@ -94,7 +111,7 @@ int mr__shard_write_begin(mr__shard_write *w, size_t number)
     mr__key_set_fini(&w->names, w->plan->hooks);
     for (uint32_t i = 0; i < w->plan->form_count && result == 0; i++)
         result = begin_tar(w, i);
-    return result;
+    return result == 0 && number == 0 && w->source->layout != MR_LAYOUT_PACKED ? note_left_out(w) : result;
 }
 
 static int put(mr__shard_write *w, mr__shard_tar *tar, const void *bytes, size_t nbytes)

@@ -48,6 +48,14 @@ void mr__verify_add(mr__verify *v, mr__verify_unit *unit, uint64_t ordinal, int 
         add_to_list(v, &unit->damages, &unit->damage_count, &damage);
 }
 
+void mr__verify_add_around(mr__verify *v, mr__verify_unit *unit, uint64_t ordinal, int code, const char *text)
+{
+    size_t before = unit->damage_count;
+    mr__verify_add(v, unit, ordinal, code, "%s", text);
+    if (unit->damage_count != before)
+        unit->damages[before].around = true;
+}
+
 static mr__verify_unit *unit_of(const mr__verify *v, size_t shard, uint32_t form)
 {
     return &v->units[shard * v->m.form_count + form];
@@ -89,7 +97,7 @@ static bool survives(const mr__verify *v, size_t shard, uint32_t form, uint64_t 
     if (unit->index_damaged || unit->missing)
         return false;
     for (size_t i = 0; i < unit->damage_count; i++)
-        if (unit->damages[i].ordinal == ordinal)
+        if (unit->damages[i].ordinal == ordinal && !unit->damages[i].around)
             return false;
     char path[MR__PATH_MAX];
     mr__shard_name(path, sizeof path, v->folder, v->m.forms[form].of.name, shard, "mrx");
@@ -140,31 +148,14 @@ static bool find_key(const mr__verify *v, size_t shard, uint64_t ordinal, char *
     return false;
 }
 
-/* A sample that is damaged in two places, or forms, is one damaged sample. */
-static bool is_first_of_sample(const mr__verify *v, size_t shard, uint32_t form, const mr__damage *damage)
-{
-    for (uint32_t f = 0; f <= form; f++) {
-        const mr__verify_unit *unit = unit_of(v, shard, f);
-        for (size_t i = 0; i < unit->damage_count && &unit->damages[i] != damage; i++)
-            if (unit->damages[i].ordinal == damage->ordinal)
-                return false;
-    }
-    return true;
-}
-
 static void give_damage(mr__verify *v, size_t shard, uint32_t form, const mr__damage *damage)
 {
     char path[MR__PATH_MAX], survivors[MR__FORM_MAX * MR__FORM_NAME_NBYTES] = "", key[MR__PATH_MAX];
     bool sample = damage->ordinal != UINT64_MAX;
     mr__shard_name(path, sizeof path, v->folder, v->m.forms[form].of.name, shard, damage->of_index ? "mrx" : "tar");
     bool keyed = sample && find_key(v, shard, damage->ordinal, key, sizeof key);
-    if (sample) {
+    if (sample)
         name_survivors(v, shard, damage->ordinal, survivors, sizeof survivors);
-        if (is_first_of_sample(v, shard, form, damage)) {
-            v->report.damaged_samples++;
-            v->report.lost_samples += survivors[0] == '\0';
-        }
-    }
     const mr_finding finding = {.struct_size = sizeof finding,
                                 .code = damage->code,
                                 .path = path,
@@ -176,14 +167,73 @@ static void give_damage(mr__verify *v, size_t shard, uint32_t form, const mr__da
     give(v, &finding);
 }
 
-static void tell_findings(mr__verify *v)
+/* What became of each sample of a shard, over all forms. */
+enum { SAMPLE_HURT = 1, SAMPLE_WHOLE = 2, SAMPLE_REFUSED = 4, SAMPLE_NOW = 8 };
+
+static void mark_damaged(const mr__verify *v, const mr__verify_unit *unit, size_t shard, uint8_t *samples)
 {
-    for (size_t shard = 0; shard < v->m.shard_count; shard++)
+    for (size_t i = 0; i < unit->damage_count; i++) {
+        uint64_t position = unit->damages[i].ordinal - v->first[shard];
+        if (unit->damages[i].ordinal != UINT64_MAX && !unit->damages[i].around && position < v->m.shard_samples[shard])
+            samples[position] |= SAMPLE_NOW;
+    }
+}
+
+/* Where the index is damaged or the tar is gone, all samples are hurt that may have had the form. */
+static void weigh_form(const mr__verify *v, size_t shard, uint32_t form, uint8_t *samples)
+{
+    const mr__verify_unit *unit = unit_of(v, shard, form);
+    mr__index index = {0};
+    mr__detail detail;
+    char path[MR__PATH_MAX];
+    mr__shard_name(path, sizeof path, v->folder, v->m.forms[form].of.name, shard, "mrx");
+    bool known = !unit->index_damaged && mr__index_open(&index, path, &detail) == 0;
+    mark_damaged(v, unit, shard, samples);
+    for (uint64_t i = 0; i < v->m.shard_samples[shard]; i++) {
+        mr__record record = {.state = MR_RECORD_PRESENT};
+        if (known && !mr__index_record(&index, i, &record))
+            record.state = MR_RECORD_ABSENT;
+        bool hurt = !known || unit->missing || (samples[i] & SAMPLE_NOW) != 0;
+        samples[i] &= (uint8_t)~SAMPLE_NOW;
+        if (record.state == MR_RECORD_PRESENT)
+            samples[i] |= hurt ? SAMPLE_HURT : SAMPLE_WHOLE;
+        else if (record.state == MR_RECORD_REFUSED)
+            samples[i] |= SAMPLE_REFUSED;
+    }
+    mr__index_close(&index);
+}
+
+static int count_samples(mr__verify *v, size_t shard)
+{
+    uint64_t count = v->m.shard_samples[shard];
+    uint8_t *samples = mr__alloc_zero(&v->hooks, (size_t)count + 1);
+    if (samples == NULL)
+        return mr__fail(&v->detail, MR_ENOMEM, "out of memory");
+    for (uint32_t f = 0; f < v->m.form_count; f++)
+        weigh_form(v, shard, f, samples);
+    for (uint64_t i = 0; i < count; i++) {
+        bool hurt = (samples[i] & SAMPLE_HURT) != 0 && (samples[i] & SAMPLE_REFUSED) == 0;
+        v->report.damaged_samples += hurt;
+        v->report.lost_samples += hurt && (samples[i] & SAMPLE_WHOLE) == 0;
+    }
+    mr__free(&v->hooks, samples);
+    return 0;
+}
+
+static int tell_findings(mr__verify *v)
+{
+    int result = 0;
+    for (size_t shard = 0; shard < v->m.shard_count && result == 0; shard++) {
+        bool any = false;
         for (uint32_t f = 0; f < v->m.form_count; f++) {
             const mr__verify_unit *unit = unit_of(v, shard, f);
+            any |= unit->damage_count != 0;
             for (size_t i = 0; i < unit->damage_count; i++)
                 give_damage(v, shard, f, &unit->damages[i]);
         }
+        result = any ? count_samples(v, shard) : 0;
+    }
+    return result;
 }
 
 static void give_own(mr__verify *v, int code, const char *path, const char *text)
@@ -279,9 +329,7 @@ static int verify(mr__verify *v)
     if (result != 0)
         return result;
     result = verify_quarantine(v);
-    if (result == 0)
-        tell_findings(v);
-    return result;
+    return result == 0 ? tell_findings(v) : result;
 }
 
 static void fini(mr__verify *v)

@@ -13,6 +13,7 @@
 typedef struct mr__damage {
     uint64_t ordinal; /* of a sample; UINT64_MAX */
     bool of_index;    /* the file is the index, not the tar */
+    bool around;      /* the image: its header, label or another member */
     int code;
     char *text;
 } mr__damage;
@@ -48,6 +49,9 @@ typedef struct mr__verify {
 /* Notes what is wrong: with a sample, or with ordinal UINT64_MAX. */
 __attribute__((format(printf, 5, 6))) void mr__verify_add(mr__verify *v, mr__verify_unit *unit, uint64_t ordinal,
                                                           int code, const char *format, ...);
+
+/* The same of what stands around a sample's image, which is whole. */
+void mr__verify_add_around(mr__verify *v, mr__verify_unit *unit, uint64_t ordinal, int code, const char *text);
 
 /* 0 when it could be done, whatever it found; MR_ENOMEM, MR_ECLOSED. */
 int mr__verify_shard(mr__verify *v, size_t shard, uint32_t form, mr__buffer *buffer);

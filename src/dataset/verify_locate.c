@@ -6,7 +6,10 @@
 #include "dataset/verify.h"
 
 #include "dataset/pack_sample.h"
+#include "dataset/place.h"
 #include "dataset/tar_write.h"
+#include "kernel/hash.h"
+#include <stdio.h>
 #include <string.h>
 
 typedef struct search {
@@ -22,6 +25,14 @@ typedef struct search {
     size_t nbytes; /* expected */
 } search;
 
+static void note(search *s, uint64_t ordinal, int code, const char *what, uint64_t at)
+{
+    char text[256];
+    snprintf(text, sizeof text, "%s %s at byte %llu; that is not in the image", what,
+             code == MR_EIO ? "cannot be read" : "is damaged", (unsigned long long)at);
+    mr__verify_add_around(s->v, s->unit, ordinal, code, text);
+}
+
 /* Compares what was expected with what stands there, and moves behind it. */
 static int compare(search *s, uint64_t ordinal, const char *what)
 {
@@ -30,14 +41,12 @@ static int compare(search *s, uint64_t ordinal, const char *what)
         return MR_ENOMEM;
     int error = mr__file_read(s->file, s->at, s->found.bytes, s->nbytes, &got);
     if (error != 0 || got != s->nbytes)
-        mr__verify_add(s->v, s->unit, ordinal, MR_EIO, "%s cannot be read", what);
+        note(s, ordinal, MR_EIO, what, s->at);
     else if (memcmp(s->found.bytes, s->expected.bytes, s->nbytes) != 0) {
         size_t i = 0;
         while (s->found.bytes[i] == s->expected.bytes[i])
             i++;
-        mr__verify_add(s->v, s->unit, ordinal, MR_ECORRUPT,
-                       "%s is damaged at byte %llu; the image itself is whole unless told otherwise", what,
-                       (unsigned long long)(s->at + i));
+        note(s, ordinal, MR_ECORRUPT, what, s->at + i);
     }
     s->at += s->nbytes;
     s->nbytes = 0;
@@ -85,6 +94,22 @@ static int pass_label(search *s, uint64_t position, size_t base_nbytes)
     return result == 0 ? compare(s, ordinal, "its label (.cls)") : result;
 }
 
+static int check_member(search *s, uint64_t position, const mr__member *member)
+{
+    uint64_t seed = mr__record_seed(s->index->head.shard, position);
+    size_t got = 0;
+    char what[128];
+    if (member->nbytes > MR__FETCH_NBYTES_MAX || !member->has_hash)
+        return 0;
+    if (mr__buffer_reserve(&s->found, &s->v->hooks, (size_t)member->nbytes + 1) != 0)
+        return MR_ENOMEM;
+    int error = mr__file_read(s->file, s->at, s->found.bytes, (size_t)member->nbytes, &got);
+    snprintf(what, sizeof what, "its member %.80s", member->name);
+    if (error != 0 || got != member->nbytes || mr__hash_seeded_by(s->found.bytes, got, seed, s->v->cpu) != member->hash)
+        note(s, s->first + position, error != 0 ? MR_EIO : MR_ECORRUPT, what, s->at);
+    return 0;
+}
+
 static int pass_members(search *s, uint64_t position, size_t base_nbytes)
 {
     uint32_t count = mr__index_member_count(s->index, position);
@@ -96,6 +121,8 @@ static int pass_members(search *s, uint64_t position, size_t base_nbytes)
         result = expect_head(s, base_nbytes, member.name, member.nbytes, 0);
         if (result == 0)
             result = compare(s, s->first + position, "the tar header of another member");
+        if (result == 0)
+            result = check_member(s, position, &member);
         if (result == 0)
             result = pass_payload(s, s->first + position, member.nbytes, "the padding behind another member");
     }

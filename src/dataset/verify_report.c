@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The report of a run: a line of JSON for each shard that was verified, written when it was. Another run with the same
- * report, over the same dataset, passes over what is in it. The first line says which dataset; a line that was cut by
- * a crash is the last, and its shard is verified again.
+ * The report of a run: a line of JSON for each shard that was verified, written when it was. A run with the report of
+ * one that was stopped passes over what is in it, unless lengths or times of the files have changed since. A report
+ * that has all shards is of a run that came to its end: everything is read again. The first line says which dataset; a
+ * line that was cut by a crash is the last, and its shard is verified again.
  */
+#include "base/hash.h"
 #include "base/json.h"
 #include "dataset/verify.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,16 +42,38 @@ static void put_head(const mr__verify *v, mr__text *t)
                   (unsigned long long)v->m.plan, (unsigned long long)v->m.fingerprint, v->m.shard_count);
 }
 
+/* What the two files of a unit are known by: lengths and times. Others than those that were verified are read again. */
+static uint64_t files_of(const mr__verify *v, size_t number)
+{
+    static const char *const endings[] = {"tar", "mrx"};
+    uint64_t of[4] = {0};
+    for (size_t i = 0; i < 2; i++) {
+        char path[MR__PATH_MAX];
+        mr__file file;
+        mr__shard_name(path, sizeof path, v->folder, v->m.forms[number % v->m.form_count].of.name,
+                       number / v->m.form_count, endings[i]);
+        if (mr__file_open(&file, path) != 0)
+            continue;
+        of[2 * i] = file.nbytes + 1;
+        of[2 * i + 1] = (uint64_t)file.mtime_ns;
+        mr__file_close(&file);
+    }
+    return mr__hash(of, sizeof of);
+}
+
 static void put_unit(const mr__verify *v, size_t number, mr__text *t)
 {
     const mr__verify_unit *unit = &v->units[number];
-    mr__text_addf(t, "{\"shard\": %zu, \"form\": \"%s\", \"index_damaged\": %s, \"missing\": %s, \"findings\": [",
-                  number / v->m.form_count, v->m.forms[number % v->m.form_count].of.name,
-                  unit->index_damaged ? "true" : "false", unit->missing ? "true" : "false");
+    mr__text_addf(
+        t, "{\"shard\": %zu, \"form\": \"%s\", \"files\": \"%016llx\", \"index_damaged\": %s, \"missing\": %s, ",
+        number / v->m.form_count, v->m.forms[number % v->m.form_count].of.name, (unsigned long long)files_of(v, number),
+        unit->index_damaged ? "true" : "false", unit->missing ? "true" : "false");
+    mr__text_add_z(t, "\"findings\": [");
     for (size_t i = 0; i < unit->damage_count; i++) {
         const mr__damage *d = &unit->damages[i];
-        mr__text_addf(t, "%s{\"ordinal\": %lld, \"code\": %d, \"index\": %s, \"text\": ", i != 0 ? ", " : "",
-                      d->ordinal == UINT64_MAX ? -1LL : (long long)d->ordinal, d->code, d->of_index ? "true" : "false");
+        mr__text_addf(t, "%s{\"ordinal\": %lld, \"code\": %d, \"index\": %s, \"around\": %s, \"text\": ",
+                      i != 0 ? ", " : "", d->ordinal == UINT64_MAX ? -1LL : (long long)d->ordinal, d->code,
+                      d->of_index ? "true" : "false", d->around ? "true" : "false");
         mr__text_add_json(t, d->text, strlen(d->text));
         mr__text_add_z(t, "}");
     }
@@ -71,7 +96,7 @@ void mr__verify_report_add(mr__verify *v, size_t number)
 static bool read_finding(mr__verify *v, mr__verify_unit *unit, mr__json *json)
 {
     int64_t ordinal = -1, code = MR_ECORRUPT;
-    bool of_index = false;
+    bool of_index = false, around = false;
     char text[4096] = ""; /* what mr__verify_add has room for, every letter escaped */
     for (mr__json_token name; (name = mr__json_next(json)).kind == MR__JSON_NAME;) {
         mr__json_token value = mr__json_next(json);
@@ -82,6 +107,8 @@ static bool read_finding(mr__verify *v, mr__verify_unit *unit, mr__json *json)
             mr__json_i64(value, &code);
         else if (mr__json_is(name, "index"))
             of_index = value.kind == MR__JSON_TRUE;
+        else if (mr__json_is(name, "around"))
+            around = value.kind == MR__JSON_TRUE;
         else if (mr__json_is(name, "text") && value.nbytes < sizeof text && mr__json_unescape(value, text, &nbytes))
             text[nbytes] = '\0';
         else if (!mr__json_skip(json, value))
@@ -89,8 +116,10 @@ static bool read_finding(mr__verify *v, mr__verify_unit *unit, mr__json *json)
     }
     size_t before = unit->damage_count;
     mr__verify_add(v, unit, ordinal < 0 ? UINT64_MAX : (uint64_t)ordinal, (int)code, "%s", text);
-    if (unit->damage_count != before)
+    if (unit->damage_count != before) {
         unit->damages[before].of_index = of_index;
+        unit->damages[before].around = around;
+    }
     return true;
 }
 
@@ -119,6 +148,7 @@ static void read_unit(mr__verify *v, const char *line, size_t nbytes)
     uint64_t shard = UINT64_MAX;
     uint32_t form = UINT32_MAX;
     bool damaged = false, missing = false;
+    char files[17] = "";
     if (mr__json_next(&json).kind != MR__JSON_OBJECT)
         return;
     for (mr__json_token name; (name = mr__json_next(&json)).kind == MR__JSON_NAME;) {
@@ -127,6 +157,8 @@ static void read_unit(mr__verify *v, const char *line, size_t nbytes)
             mr__json_u64(value, &shard);
         else if (mr__json_is(name, "form"))
             form = form_of(v, value);
+        else if (mr__json_is(name, "files") && value.nbytes == 16)
+            memcpy(files, value.text, 16);
         else if (mr__json_is(name, "index_damaged"))
             damaged = value.kind == MR__JSON_TRUE;
         else if (mr__json_is(name, "missing"))
@@ -134,8 +166,11 @@ static void read_unit(mr__verify *v, const char *line, size_t nbytes)
         else if (mr__json_is(name, "findings") && value.kind == MR__JSON_ARRAY) {
             if (shard >= v->m.shard_count || form >= v->m.form_count)
                 return;
-            mr__verify_unit *unit = &v->units[shard * v->m.form_count + form];
-            if (unit->from_report || !read_findings(v, unit, &json))
+            size_t number = (size_t)shard * v->m.form_count + form;
+            mr__verify_unit *unit = &v->units[number];
+            char are[17];
+            snprintf(are, sizeof are, "%016llx", (unsigned long long)files_of(v, number));
+            if (strcmp(are, files) != 0 || unit->from_report || !read_findings(v, unit, &json))
                 return;
             unit->from_report = unit->done = true;
             unit->index_damaged = damaged;
@@ -190,6 +225,18 @@ static int read_report(mr__verify *v, size_t *end)
     return error != 0 ? fail(v, error) : result;
 }
 
+static void forget(mr__verify *v)
+{
+    for (size_t i = 0; i < v->m.shard_count * v->m.form_count; i++) {
+        mr__verify_unit *unit = &v->units[i];
+        for (size_t k = 0; k < unit->damage_count; k++)
+            mr__free(&v->hooks, unit->damages[k].text);
+        mr__free(&v->hooks, unit->damages);
+        *unit = (mr__verify_unit){0};
+    }
+    v->report.files_before = 0;
+}
+
 int mr__verify_report_open(mr__verify *v)
 {
     mr__text head;
@@ -203,6 +250,10 @@ int mr__verify_report_open(mr__verify *v)
     int result = read_report(v, &end);
     if (result != 0)
         return result;
+    if (v->report.files_before == v->m.shard_count * v->m.form_count) {
+        forget(v); /* that run came to its end: this is another */
+        end = 0;
+    }
     if (ftruncate(v->report_fd, (off_t)end) != 0 || lseek(v->report_fd, 0, SEEK_END) < 0)
         return fail(v, errno);
     mr__text_init(&head, &v->hooks);

@@ -107,7 +107,9 @@ static int verify_tar(passage *p, uint32_t form, mr__buffer *buffer)
     int error = mr__file_open(&file, path);
     if (error != 0) {
         p->unit->missing = true;
-        mr__verify_add(v, p->unit, UINT64_MAX, MR_EIO, "%s", mr__errno_text(error).text);
+        mr__verify_add(v, p->unit, UINT64_MAX, MR_EIO, "%s: no sample from %llu to %llu can be read in this form",
+                       mr__errno_text(error).text, (unsigned long long)v->first[p->shard],
+                       (unsigned long long)v->first[p->shard + 1] - 1);
         return 0;
     }
     if (file.nbytes != p->says->nbytes)
@@ -121,9 +123,10 @@ static int verify_tar(passage *p, uint32_t form, mr__buffer *buffer)
     if (result == 0 && differs && p->index != NULL && file.nbytes == p->says->nbytes)
         result = mr__verify_locate(v, p->unit, p->index, p->shard, form, &file);
     if (result == 0 && differs && p->unit->damage_count == before)
-        mr__verify_add(v, p->unit, UINT64_MAX, MR_ECORRUPT,
-                       "its hash is not that in dataset.json, though every image with a hash has the right one: the "
-                       "damage is in another member");
+        mr__verify_add(
+            v, p->unit, UINT64_MAX, MR_ECORRUPT,
+            "its hash is not that in dataset.json, though all that it holds is as it was packed: the hash in "
+            "dataset.json is of another file");
     atomic_fetch_add(&v->files, 1);
     mr__file_close(&file);
     return result;
@@ -153,7 +156,10 @@ static void verify_index(passage *p, uint32_t form, mr__index *index)
     p->unit->index_damaged = result != 0;
     size_t before = p->unit->damage_count;
     if (result != 0)
-        mr__verify_add(v, p->unit, UINT64_MAX, result, "the index is damaged: %s", detail.text);
+        mr__verify_add(v, p->unit, UINT64_MAX, result,
+                       "the index is damaged: no sample from %llu to %llu can be read in this form: %s",
+                       (unsigned long long)v->first[p->shard], (unsigned long long)v->first[p->shard + 1] - 1,
+                       detail.text);
     if (p->unit->damage_count != before)
         p->unit->damages[before].of_index = true;
 }
