@@ -507,6 +507,23 @@ static void records_that_are_absent_or_refused(void **state)
     mr_dataset_free(d);
 }
 
+/* However long the name of a file, there is room for what is wrong with it. */
+static void a_long_name_leaves_room_for_words(void **state)
+{
+    (void)state;
+    char name[240];
+    mr_dataset *d;
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    assert_int_equal(open_path(name, NULL, &d), MR_EIO);
+    assert_contains(mr_dataset_detail(d), "nnn: No such file");
+    mr_dataset_free(d);
+    test_folder_write(&folder, name, "words", 5);
+    assert_int_equal(open_path(name, NULL, &d), MR_EFORMAT);
+    assert_contains(mr_dataset_detail(d), "not a dataset that Millrace knows");
+    mr_dataset_free(d);
+}
+
 /* Names with braces that are there as they stand are no pattern. */
 static void braces_that_are_a_name(void **state)
 {
@@ -546,6 +563,7 @@ int main(void)
         cmocka_unit_test(problems_are_listed),
         cmocka_unit_test(records_that_are_absent_or_refused),
         cmocka_unit_test(braces_that_are_a_name),
+        cmocka_unit_test(a_long_name_leaves_room_for_words),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
