@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static test_folder folder;
 static made_dataset made[MADE_KINDS];
@@ -507,6 +509,49 @@ static void records_that_are_absent_or_refused(void **state)
     mr_dataset_free(d);
 }
 
+/* A pipe that nobody writes to is not waited for, alone and behind a file. */
+static void a_pipe_is_refused(void **state)
+{
+    (void)state;
+    mr_dataset *d;
+    char path[512];
+    const char *paths[] = {made[MADE_TAR].path, test_folder_path(&folder, "pipe.tar", path)};
+    const mr_dataset_options options = {.struct_size = sizeof options, .index = MR_INDEX_NONE};
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(open_path("pipe.tar", NULL, &d), MR_EIO);
+    assert_contains(mr_dataset_detail(d), "pipe.tar: ");
+    mr_dataset_free(d);
+    assert_int_equal(mr_dataset_new(&options, &d), 0);
+    assert_int_equal(mr_dataset_open(d, paths, 2), MR_EIO);
+    assert_contains(mr_dataset_detail(d), "pipe.tar: ");
+    mr_dataset_free(d);
+}
+
+static void what_may_not_be_read(void **state)
+{
+    (void)state;
+    mr_dataset *d, *other;
+    bool root = geteuid() == 0;
+    char path[512];
+    test_folder_write(&folder, "locked.tar", "x", 1);
+    test_folder_write(&folder, "locked/a.png", "x", 1);
+    assert_int_equal(chmod(folder.path, 0755), 0);
+    assert_int_equal(chmod(test_folder_path(&folder, "locked.tar", path), 0), 0);
+    assert_int_equal(chmod(test_folder_path(&folder, "locked", path), 0), 0);
+    if (root) // who may read everything
+        assert_int_equal(seteuid(65534), 0);
+    int file = open_path("locked.tar", NULL, &d), in_folder = open_path("locked", NULL, &other);
+    if (root)
+        assert_int_equal(seteuid(0), 0);
+    assert_int_equal(chmod(path, 0755), 0);
+    assert_int_equal(file, MR_EIO);
+    assert_contains(mr_dataset_detail(d), "locked.tar: Permission denied");
+    assert_int_equal(in_folder, MR_EIO);
+    assert_contains(mr_dataset_detail(other), "locked: Permission denied");
+    mr_dataset_free(d);
+    mr_dataset_free(other);
+}
+
 /* However long the name of a file, there is room for what is wrong with it. */
 static void a_long_name_leaves_room_for_words(void **state)
 {
@@ -563,6 +608,8 @@ int main(void)
         cmocka_unit_test(problems_are_listed),
         cmocka_unit_test(records_that_are_absent_or_refused),
         cmocka_unit_test(braces_that_are_a_name),
+        cmocka_unit_test(a_pipe_is_refused),
+        cmocka_unit_test(what_may_not_be_read),
         cmocka_unit_test(a_long_name_leaves_room_for_words),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
