@@ -509,6 +509,38 @@ static void records_that_are_absent_or_refused(void **state)
     mr_dataset_free(d);
 }
 
+/* Members stand in the first form that a sample has: here the second, as no image is a JPEG. */
+static void members_in_another_form(void **state)
+{
+    (void)state;
+    char path[512];
+    mr_packer *packer;
+    mr_reader *reader;
+    mr_dataset *d = made_open_well(&made[MADE_TAR]);
+    const void *bytes;
+    size_t nbytes;
+    const mr_pack_form forms[] = {{.struct_size = sizeof *forms, .form = MR_FORM_JPEG}, {.struct_size = sizeof *forms}};
+    const mr_pack_options pack = {.struct_size = sizeof pack, .forms = forms, .form_count = 2, .threads = 1};
+    assert_int_equal(mr_packer_new(&pack, &packer), 0);
+    if (mr_packer_run(packer, d, test_folder_path(&folder, "no-jpeg", path), NULL) != 0)
+        fail_msg("%s", mr_packer_detail(packer));
+    mr_packer_free(packer);
+    mr_dataset_free(d);
+    assert_int_equal(open_path("no-jpeg", NULL, &d), 0);
+    mr_sample sample = {.struct_size = sizeof sample};
+    mr_member member = {.struct_size = sizeof member};
+    assert_int_equal(mr_dataset_sample(d, 3, &sample), 0);
+    assert_int_equal(sample.members, 1);
+    assert_int_equal(mr_dataset_member(d, 3, 0, &member), 0);
+    assert_string_equal(member.name, "json");
+    assert_int_equal(member.file, 1);
+    assert_int_equal(mr_reader_new(d, &reader), 0);
+    assert_int_equal(mr_reader_member(reader, 3, 0, &bytes, &nbytes), 0);
+    assert_int_equal(nbytes, strlen("{\"file_name\": \"3.png\", \"label\": 1}"));
+    mr_reader_free(reader);
+    mr_dataset_free(d);
+}
+
 /* A pipe that nobody writes to is not waited for, alone and behind a file. */
 static void a_pipe_is_refused(void **state)
 {
@@ -608,6 +640,7 @@ int main(void)
         cmocka_unit_test(problems_are_listed),
         cmocka_unit_test(records_that_are_absent_or_refused),
         cmocka_unit_test(braces_that_are_a_name),
+        cmocka_unit_test(members_in_another_form),
         cmocka_unit_test(a_pipe_is_refused),
         cmocka_unit_test(what_may_not_be_read),
         cmocka_unit_test(a_long_name_leaves_room_for_words),
