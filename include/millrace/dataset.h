@@ -138,10 +138,10 @@ typedef struct mr_dataset_info {
 
 /* What long work has done. Called from one thread at a time, a few times a second. */
 typedef struct mr_progress {
-    const char *verb; /* "scanning", "packing" */
+    const char *verb; /* "scanning", "indexing", "packing", "merging", "verifying" */
     uint64_t done;
     uint64_t total;   /* 0: not known */
-    const char *unit; /* "files", "samples", "bytes" */
+    const char *unit; /* "files", "samples", "bytes", "parts" */
     uint64_t in_nbytes;
     uint64_t out_nbytes;
     uint64_t refused; /* samples */
@@ -205,7 +205,7 @@ MR_API int mr_dataset_get_form(const mr_dataset *dataset, uint32_t number, mr_da
 /* The number of the form of this name; MR_EARGUMENT when there is none. */
 MR_API int mr_dataset_find_form(const mr_dataset *dataset, const char *name, uint32_t *number);
 
-/* "" beyond the last. Classes are numbered as torchvision numbers them: sorted by name. */
+/* "" beyond the last. Those of a folder are numbered as torchvision numbers them: sorted by name. */
 MR_API const char *mr_dataset_class(const mr_dataset *dataset, uint64_t number);
 
 /*
@@ -213,6 +213,7 @@ MR_API const char *mr_dataset_class(const mr_dataset *dataset, uint64_t number);
  */
 MR_API size_t mr_dataset_file(const mr_dataset *dataset, uint64_t number, char *path, size_t nbytes);
 
+/* MR_EARGUMENT beyond the last. */
 MR_API int mr_dataset_get_problem(const mr_dataset *dataset, uint64_t number, mr_dataset_problem *problem);
 
 /* MR_EARGUMENT beyond the last; MR_ECORRUPT where the index is damaged. */
@@ -233,7 +234,7 @@ MR_API void mr_reader_free(mr_reader *reader);
 MR_API int mr_reader_record(mr_reader *reader, uint64_t ordinal, uint32_t form, const void **bytes, size_t *nbytes);
 MR_API int mr_reader_member(mr_reader *reader, uint64_t ordinal, uint32_t number, const void **bytes, size_t *nbytes);
 
-/* What the last call failed of: the key, the file, what. */
+/* What the last call failed of: the key, the file, what; "" after a success. */
 MR_API const char *mr_reader_detail(const mr_reader *reader);
 
 MR_END_DECLS

@@ -129,6 +129,7 @@ MR_API int mr_packer_run(mr_packer *packer, mr_dataset *source, const char *fold
 MR_API int mr_packer_merge(mr_packer *packer, const char *const *folders, size_t count, const char *folder,
                            mr_pack_report *report);
 
+/* What the last call failed of; "" after a success. */
 MR_API const char *mr_packer_detail(const mr_packer *packer);
 
 /*

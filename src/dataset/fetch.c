@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/fetch.h"
+#include "dataset/index_file.h"
 
 #include "dataset/cifar.h"
 #include "dataset/place.h"
@@ -39,7 +40,7 @@ static int check_length(const mr__fetch *f, mr__detail *detail)
                         (unsigned long long)f->nbytes);
     if (f->shard->path != NULL && (f->offset > end || f->nbytes > end - f->offset))
         return mr__fail(detail, MR_ECORRUPT, "%s: its index says that it ends behind the end of %s", f->key,
-                        f->shard->path);
+                        mr__name_end(f->shard->path));
     return 0;
 }
 
@@ -82,12 +83,12 @@ static int open_list(mr_dataset *d, mr__fetch *f, mr__detail *detail)
         return mr__fail(detail, MR_ECORRUPT, "%s: its index has members, but no list was given", f->key);
     int error = mr__file_open(&f->file, list);
     if (error != 0)
-        return mr__fail(detail, MR_EIO, "%s: %s: %s", f->key, list, mr__errno_text(error).text);
+        return mr__fail(detail, MR_EIO, "%s: %s: %s", f->key, mr__name_end(list), mr__errno_text(error).text);
     if (f->file.nbytes == d->list.nbytes && f->file.mtime_ns == d->list.mtime_ns)
         return 0;
     mr__file_close(&f->file);
     return mr__fail(detail, MR_ECORRUPT, "%s: %s was changed while it was in use: open the dataset again", f->key,
-                    list);
+                    mr__name_end(list));
 }
 
 int mr__fetch_begin_member(mr_dataset *d, mr__fetch *f, uint64_t ordinal, uint32_t number, mr__detail *detail)
@@ -123,15 +124,15 @@ static int check_read(const mr_dataset *d, mr__fetch *f, const mr__fetched *is, 
                (is->error == ENOENT || is->error == ENOTDIR ||
                 (is->error == 0 && (is->file_nbytes != f->nbytes || (uint64_t)is->file_mtime_ns != f->record.offset)));
     if (is->error != 0)
-        return mr__fail(detail, is->error == ENOMEM ? MR_ENOMEM : MR_EIO, "%s: %s", name,
+        return mr__fail(detail, is->error == ENOMEM ? MR_ENOMEM : MR_EIO, "%s: %s", mr__name_end(name),
                         mr__errno_text(is->error).text);
     if (f->stale)
         return mr__fail(detail, MR_ECORRUPT,
                         "%s has changed since its folder was indexed: make the index anew (millrace index --rebuild)",
-                        name);
+                        mr__name_end(name));
     if (is->got != f->nbytes)
-        return mr__fail(detail, MR_ETRUNCATED, "%s: %s ends at byte %llu, in the middle of it", f->key, name,
-                        (unsigned long long)(f->offset + is->got));
+        return mr__fail(detail, MR_ETRUNCATED, "%s: %s ends at byte %llu, in the middle of it", f->key,
+                        mr__name_end(name), (unsigned long long)(f->offset + is->got));
     return 0;
 }
 
@@ -142,7 +143,7 @@ static int check_hash(const mr_dataset *d, const mr__fetch *f, const mr__fetched
         return 0;
     return mr__fail(detail, MR_ECORRUPT,
                     "%s: its %llu bytes at byte %llu of %s are not those that were packed (the hash differs)", f->key,
-                    (unsigned long long)f->nbytes, (unsigned long long)f->offset, f->shard->path);
+                    (unsigned long long)f->nbytes, (unsigned long long)f->offset, mr__name_end(f->shard->path));
 }
 
 int mr__fetch_end(mr_dataset *d, mr__fetch *f, const mr__fetched *is, const void **bytes, size_t *nbytes,

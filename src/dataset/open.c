@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Which layout the paths are: asked for, seen by what a folder has in it, or by the first bytes of a file. */
 #include "dataset/braces.h"
+#include "dataset/index_file.h"
 #include "dataset/manifest.h"
 
 #include <dirent.h>
@@ -97,7 +98,7 @@ static int look_into(mr_dataset *d, const char *path, mr_layout wanted, mr__name
 {
     DIR *folder = opendir(path);
     if (folder == NULL)
-        return mr__fail(&d->detail, MR_EIO, "%s: %s", path, mr__errno_text(errno).text);
+        return mr__fail(&d->detail, MR_EIO, "%s: %s", mr__name_end(path), mr__errno_text(errno).text);
     *layout = wanted != MR_LAYOUT_AUTO ? wanted : layout_of_files(folder);
     int result = *layout != MR_LAYOUT_AUTO ? list_files(d, folder, path, *layout, out) : 0;
     closedir(folder);
@@ -134,7 +135,8 @@ static int open_shards_in(mr_dataset *d, const char *folder, mr_layout wanted)
     else if (result == 0 && wanted == MR_LAYOUT_AUTO)
         result = mr__dataset_scan_folder(d, folder);
     else if (result == 0)
-        result = mr__fail(&d->detail, MR_EARGUMENT, "%s: there is no %s file in it", folder, mr_layout_name(wanted));
+        result = mr__fail(&d->detail, MR_EARGUMENT, "%s: there is no %s file in it", mr__name_end(folder),
+                          mr_layout_name(wanted));
     mr__names_fini(&names, &d->hooks);
     return result;
 }
@@ -147,13 +149,14 @@ static int open_in_folder(mr_dataset *d, const char *folder)
         return mr__fail(&d->detail, MR_EFORMAT,
                         "%s: packing it was not finished, or it is a part: go on with the same millrace pack, or join "
                         "the parts with millrace merge",
-                        folder);
+                        mr__name_end(folder));
     if (wanted == MR_LAYOUT_PACKED || (wanted == MR_LAYOUT_AUTO && packed)) {
         d->layout = MR_LAYOUT_PACKED;
         return mr__dataset_open_packed(d, folder);
     }
     if (wanted == MR_LAYOUT_LIST)
-        return mr__fail(&d->detail, MR_EARGUMENT, "%s is a folder: a list of offsets is over one file", folder);
+        return mr__fail(&d->detail, MR_EARGUMENT, "%s is a folder: a list of offsets is over one file",
+                        mr__name_end(folder));
     bool found = false, images = wanted == MR_LAYOUT_FOLDER || (wanted == MR_LAYOUT_AUTO && d->options.list != NULL);
     int result = images || wanted == MR_LAYOUT_AUTO ? mr__dataset_find_folder(d, folder, &found) : 0;
     if (result != 0 || found)
@@ -176,12 +179,12 @@ static int probe(mr_dataset *d, const char *path, const mr__scanner **scanner)
         mr__file_close(&file);
     }
     if (error != 0)
-        return mr__fail(&d->detail, MR_EIO, "%s: %s", path, mr__errno_text(error).text);
+        return mr__fail(&d->detail, MR_EIO, "%s: %s", mr__name_end(path), mr__errno_text(error).text);
     if (*scanner == NULL)
         return mr__fail(&d->detail, MR_EFORMAT,
                         "%s: not a dataset that Millrace knows: a folder, or files that are tar, TFRecord, RecordIO or "
                         "CIFAR; for others give a list of offsets (layout list)",
-                        path);
+                        mr__name_end(path));
     return 0;
 }
 
@@ -190,7 +193,7 @@ static int open_files(mr_dataset *d, const mr__names *names)
     const mr__scanner *scanner = scanner_of(d->options.layout);
     const char *first = mr__names_next(names, NULL);
     if (d->options.layout == MR_LAYOUT_PACKED || d->options.layout == MR_LAYOUT_FOLDER)
-        return mr__fail(&d->detail, MR_EARGUMENT, "%s is no folder, as the layout %s needs it", first,
+        return mr__fail(&d->detail, MR_EARGUMENT, "%s is no folder, as the layout %s needs it", mr__name_end(first),
                         mr_layout_name(d->options.layout));
     if (scanner == NULL && d->options.list != NULL && names->count == 1)
         scanner = &mr__scanner_list;
@@ -219,11 +222,11 @@ static int open_paths(mr_dataset *d, const char *const *paths, size_t count)
         result = paths[i] != NULL ? expand(d, paths[i], &names) : MR_EARGUMENT;
     const char *first = mr__names_next(&names, NULL);
     if (result == 0 && stat(first, &status) != 0)
-        result = mr__fail(&d->detail, MR_EIO, "%s: %s", first, mr__errno_text(errno).text);
+        result = mr__fail(&d->detail, MR_EIO, "%s: %s", mr__name_end(first), mr__errno_text(errno).text);
     if (result == 0 && S_ISDIR(status.st_mode))
-        result = names.count == 1
-                     ? open_in_folder(d, first)
-                     : mr__fail(&d->detail, MR_EARGUMENT, "%s is a folder: one at a time can be opened", first);
+        result = names.count == 1 ? open_in_folder(d, first)
+                                  : mr__fail(&d->detail, MR_EARGUMENT, "%s is a folder: one at a time can be opened",
+                                             mr__name_end(first));
     else if (result == 0)
         result = open_files(d, &names);
     mr__names_fini(&names, &d->hooks);

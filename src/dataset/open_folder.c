@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "dataset/dataset.h"
 #include "dataset/folder_scan.h"
+#include "dataset/index_file.h"
 #include "dataset/parallel.h"
 
 #include <errno.h>
@@ -86,7 +87,8 @@ static int scan(void *arg, size_t number, size_t worker)
         if (result == 0)
             result = mr__shard_keep(d, &d->shards[0], bytes, nbytes, &d->detail);
         else
-            mr__fail(&d->detail, result, "%s: its index cannot be made: %s", d->root, mr_error_text(result));
+            mr__fail(&d->detail, result, "%s: its index cannot be made: %s", mr__name_end(d->root),
+                     mr_error_text(result));
     }
     mr__index_build_fini(&build);
     return result;
@@ -120,10 +122,11 @@ static int begin(folder_job *j, const char *folder)
         return result;
     d->root = mr__text_copy(&d->hooks, folder);
     if (d->root == NULL)
-        return mr__fail(&d->detail, MR_ENOMEM, "%s: out of memory", folder);
+        return mr__fail(&d->detail, MR_ENOMEM, "%s: out of memory", mr__name_end(folder));
     d->shards[0].index_path = mr__cache_path(d, folder, true, &error);
     if (error != 0)
-        return mr__fail(&d->detail, error == ENOMEM ? MR_ENOMEM : MR_EIO, "%s: %s", folder, mr__errno_text(error).text);
+        return mr__fail(&d->detail, error == ENOMEM ? MR_ENOMEM : MR_EIO, "%s: %s", mr__name_end(folder),
+                        mr__errno_text(error).text);
     return 0;
 }
 

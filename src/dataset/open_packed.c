@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "dataset/index_file.h"
 #include "dataset/manifest.h"
 
 #include <stdio.h>
@@ -6,7 +7,7 @@
 
 static int no_memory(mr_dataset *d)
 {
-    return mr__fail(&d->detail, MR_ENOMEM, "%s: out of memory", d->root);
+    return mr__fail(&d->detail, MR_ENOMEM, "%s: out of memory", mr__name_end(d->root));
 }
 
 static int take_classes(mr_dataset *d, mr__manifest *m)
@@ -43,8 +44,8 @@ static int take_shard(mr_dataset *d, const mr__manifest *m, size_t n, uint32_t f
 static int take(mr_dataset *d, mr__manifest *m)
 {
     if (m->parts != 0)
-        return mr__fail(&d->detail, MR_EUNSUPPORTED, "%s is part %u of %u: join all parts with millrace merge", d->root,
-                        m->part, m->parts);
+        return mr__fail(&d->detail, MR_EUNSUPPORTED, "%s is part %u of %u: join all parts with millrace merge",
+                        mr__name_end(d->root), m->part, m->parts);
     int result = mr__dataset_reserve(d, m->shard_count, m->form_count);
     for (uint32_t f = 0; f < m->form_count && result == 0; f++) {
         d->forms[f] = m->forms[f].of;
@@ -65,7 +66,7 @@ int mr__dataset_open_packed(mr_dataset *d, const char *folder)
     char path[MR__PATH_MAX];
     d->root = mr__text_copy(&d->hooks, folder);
     if (d->root == NULL)
-        return mr__fail(&d->detail, MR_ENOMEM, "%s: out of memory", folder);
+        return mr__fail(&d->detail, MR_ENOMEM, "%s: out of memory", mr__name_end(folder));
     if (snprintf(path, sizeof path, "%s/" MR__MANIFEST_NAME, folder) >= (int)sizeof path)
         return mr__fail(&d->detail, MR_EARGUMENT, "%.60s...: too long a name", folder);
     mr__manifest_init(&m, &d->hooks);

@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "dataset/dataset.h"
+#include "dataset/index_file.h"
 #include "dataset/parallel.h"
 #include "source/disk.h"
 
@@ -111,7 +112,7 @@ static int finish(open_job *o, file_job *job, const mr__file *file, mr__index_bu
                                  .made_of = job->made_of};
     int result = mr__index_build_finish(build, &head, &bytes, &nbytes);
     if (result != 0)
-        return mr__fail(&job->detail, result, "%s: its index cannot be made: %s", job->shard->path,
+        return mr__fail(&job->detail, result, "%s: its index cannot be made: %s", mr__name_end(job->shard->path),
                         mr_error_text(result));
     return mr__shard_keep(o->d, job->shard, bytes, nbytes, &job->detail);
 }
@@ -133,7 +134,7 @@ static int make_index(open_job *o, file_job *job, const mr__file *file)
     if (result == 0)
         result = finish(o, job, file, &build);
     else if (job->detail.text[0] == '\0')
-        mr__fail(&job->detail, result, "%s: %s", job->shard->path, mr_error_text(result));
+        mr__fail(&job->detail, result, "%s: %s", mr__name_end(job->shard->path), mr_error_text(result));
     mr__index_build_fini(&build);
     job->made = result == 0;
     return result;
@@ -147,7 +148,8 @@ static int open_file(void *arg, size_t number, size_t worker)
     (void)worker;
     int error = mr__file_open(&file, job->shard->path);
     if (error != 0)
-        return job->result = mr__fail(&job->detail, MR_EIO, "%s: %s", job->shard->path, mr__errno_text(error).text);
+        return job->result =
+                   mr__fail(&job->detail, MR_EIO, "%s: %s", mr__name_end(job->shard->path), mr__errno_text(error).text);
     job->made_of = how_made(o, job->shard->path);
     if (find_index(o, job, &file))
         atomic_fetch_add(&o->seen_nbytes, file.nbytes);
@@ -180,7 +182,7 @@ static int name_shards(open_job *o, char *const *paths)
         if (shard->path == NULL || error == ENOMEM)
             return mr__fail(&d->detail, MR_ENOMEM, "out of memory");
         if (error != 0)
-            return mr__fail(&d->detail, MR_EIO, "%s: %s", paths[i], mr__errno_text(error).text);
+            return mr__fail(&d->detail, MR_EIO, "%s: %s", mr__name_end(paths[i]), mr__errno_text(error).text);
     }
     return 0;
 }

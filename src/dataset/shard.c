@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/dataset.h"
+#include "dataset/index_file.h"
 
 #include "base/log.h"
 #include "source/disk.h"
@@ -126,10 +127,12 @@ static int refuse_changed(const mr__shard *shard, const mr__file *file, mr__deta
     const mr__index_head *head = &shard->expected;
     if (file->nbytes != head->data_nbytes)
         return mr__fail(detail, file->nbytes < head->data_nbytes ? MR_ETRUNCATED : MR_ECORRUPT,
-                        "%s: %llu bytes, but its index is of %llu: it was changed, or not copied whole", shard->path,
-                        (unsigned long long)file->nbytes, (unsigned long long)head->data_nbytes);
+                        "%s: %llu bytes, but its index is of %llu: it was changed, or not copied whole",
+                        mr__name_end(shard->path), (unsigned long long)file->nbytes,
+                        (unsigned long long)head->data_nbytes);
     if (head->layout != MR_LAYOUT_PACKED && file->mtime_ns != head->data_mtime_ns)
-        return mr__fail(detail, MR_ECORRUPT, "%s was changed while it was in use: open the dataset again", shard->path);
+        return mr__fail(detail, MR_ECORRUPT, "%s was changed while it was in use: open the dataset again",
+                        mr__name_end(shard->path));
     return 0;
 }
 
@@ -141,7 +144,7 @@ int mr__shard_file(mr_dataset *d, mr__shard *shard, mr__file *file, mr__detail *
         return 0;
     int error = mr__file_open(file, shard->path);
     if (error != 0)
-        return mr__fail(detail, MR_EIO, "%s: %s", shard->path, mr__errno_text(error).text);
+        return mr__fail(detail, MR_EIO, "%s: %s", mr__name_end(shard->path), mr__errno_text(error).text);
     int result = refuse_changed(shard, file, detail);
     if (result != 0) {
         mr__file_close(file);

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static test_folder folder;
 static made_dataset made[MADE_KINDS];
@@ -507,6 +509,98 @@ static void records_that_are_absent_or_refused(void **state)
     mr_dataset_free(d);
 }
 
+/* Members stand in the first form that a sample has: here the second, as no image is a JPEG. */
+static void members_in_another_form(void **state)
+{
+    (void)state;
+    char path[512];
+    mr_packer *packer;
+    mr_reader *reader;
+    mr_dataset *d = made_open_well(&made[MADE_TAR]);
+    const void *bytes;
+    size_t nbytes;
+    const mr_pack_form forms[] = {{.struct_size = sizeof *forms, .form = MR_FORM_JPEG}, {.struct_size = sizeof *forms}};
+    const mr_pack_options pack = {.struct_size = sizeof pack, .forms = forms, .form_count = 2, .threads = 1};
+    assert_int_equal(mr_packer_new(&pack, &packer), 0);
+    if (mr_packer_run(packer, d, test_folder_path(&folder, "no-jpeg", path), NULL) != 0)
+        fail_msg("%s", mr_packer_detail(packer));
+    mr_packer_free(packer);
+    mr_dataset_free(d);
+    assert_int_equal(open_path("no-jpeg", NULL, &d), 0);
+    mr_sample sample = {.struct_size = sizeof sample};
+    mr_member member = {.struct_size = sizeof member};
+    assert_int_equal(mr_dataset_sample(d, 3, &sample), 0);
+    assert_int_equal(sample.members, 1);
+    assert_int_equal(mr_dataset_member(d, 3, 0, &member), 0);
+    assert_string_equal(member.name, "json");
+    assert_int_equal(member.file, 1);
+    assert_int_equal(mr_reader_new(d, &reader), 0);
+    assert_int_equal(mr_reader_member(reader, 3, 0, &bytes, &nbytes), 0);
+    assert_int_equal(nbytes, strlen("{\"file_name\": \"3.png\", \"label\": 1}"));
+    mr_reader_free(reader);
+    mr_dataset_free(d);
+}
+
+/* A pipe that nobody writes to is not waited for, alone and behind a file. */
+static void a_pipe_is_refused(void **state)
+{
+    (void)state;
+    mr_dataset *d;
+    char path[512];
+    const char *paths[] = {made[MADE_TAR].path, test_folder_path(&folder, "pipe.tar", path)};
+    const mr_dataset_options options = {.struct_size = sizeof options, .index = MR_INDEX_NONE};
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(open_path("pipe.tar", NULL, &d), MR_EIO);
+    assert_contains(mr_dataset_detail(d), "pipe.tar: ");
+    mr_dataset_free(d);
+    assert_int_equal(mr_dataset_new(&options, &d), 0);
+    assert_int_equal(mr_dataset_open(d, paths, 2), MR_EIO);
+    assert_contains(mr_dataset_detail(d), "pipe.tar: ");
+    mr_dataset_free(d);
+}
+
+static void what_may_not_be_read(void **state)
+{
+    (void)state;
+    mr_dataset *d, *other;
+    bool root = geteuid() == 0;
+    char path[512];
+    test_folder_write(&folder, "locked.tar", "x", 1);
+    test_folder_write(&folder, "locked/a.png", "x", 1);
+    assert_int_equal(chmod(folder.path, 0755), 0);
+    assert_int_equal(chmod(test_folder_path(&folder, "locked.tar", path), 0), 0);
+    assert_int_equal(chmod(test_folder_path(&folder, "locked", path), 0), 0);
+    if (root) // who may read everything
+        assert_int_equal(seteuid(65534), 0);
+    int file = open_path("locked.tar", NULL, &d), in_folder = open_path("locked", NULL, &other);
+    if (root)
+        assert_int_equal(seteuid(0), 0);
+    assert_int_equal(chmod(path, 0755), 0);
+    assert_int_equal(file, MR_EIO);
+    assert_contains(mr_dataset_detail(d), "locked.tar: Permission denied");
+    assert_int_equal(in_folder, MR_EIO);
+    assert_contains(mr_dataset_detail(other), "locked: Permission denied");
+    mr_dataset_free(d);
+    mr_dataset_free(other);
+}
+
+/* However long the name of a file, there is room for what is wrong with it. */
+static void a_long_name_leaves_room_for_words(void **state)
+{
+    (void)state;
+    char name[240];
+    mr_dataset *d;
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    assert_int_equal(open_path(name, NULL, &d), MR_EIO);
+    assert_contains(mr_dataset_detail(d), "nnn: No such file");
+    mr_dataset_free(d);
+    test_folder_write(&folder, name, "words", 5);
+    assert_int_equal(open_path(name, NULL, &d), MR_EFORMAT);
+    assert_contains(mr_dataset_detail(d), "not a dataset that Millrace knows");
+    mr_dataset_free(d);
+}
+
 /* Names with braces that are there as they stand are no pattern. */
 static void braces_that_are_a_name(void **state)
 {
@@ -546,6 +640,10 @@ int main(void)
         cmocka_unit_test(problems_are_listed),
         cmocka_unit_test(records_that_are_absent_or_refused),
         cmocka_unit_test(braces_that_are_a_name),
+        cmocka_unit_test(members_in_another_form),
+        cmocka_unit_test(a_pipe_is_refused),
+        cmocka_unit_test(what_may_not_be_read),
+        cmocka_unit_test(a_long_name_leaves_room_for_words),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
