@@ -61,7 +61,11 @@ mkdir empty
 has err '^dataset: no images'
 nothing_left "an empty folder"
 "$DATASET" $small --size 100000 images >out 2>err &
-while [ "$(ls -A room)" = "" ]; do sleep 0.05; done
+tries=0
+while [ "$(ls -A room)" = "" ] && [ $tries -lt 200 ]; do
+    sleep 0.05
+    tries=$((tries + 1))
+done
 sleep 0.2
 kill -TERM $!
 wait $! && fail "a run that was stopped succeeds"
