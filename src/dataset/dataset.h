@@ -36,7 +36,8 @@ typedef struct mr__shard {
     mr__index index;         /* once `loaded` */
     mr__index_head expected; /* packed: what dataset.json says of it; its samples, too */
     atomic_bool loaded;
-    atomic_int fd; /* -1: not open, or not kept open */
+    atomic_int failed; /* what loading it failed of, if it did: it is not tried again */
+    atomic_int fd;     /* -1: not open, or not kept open */
 } mr__shard;
 
 /* A form that the dataset has. */

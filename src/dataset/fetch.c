@@ -44,8 +44,21 @@ static int check_length(const mr__fetch *f, mr__detail *detail)
     return 0;
 }
 
+/* An index is never trusted: it may not lead out of the folder it is of. */
+static bool leads_out(const char *key)
+{
+    for (const char *part = key; part != NULL; part = strchr(part, '/')) {
+        part += *part == '/' && part != key;
+        if (*part == '/' || (strncmp(part, "..", 2) == 0 && (part[2] == '/' || part[2] == '\0')))
+            return true;
+    }
+    return false;
+}
+
 static int name_file(mr_dataset *d, mr__fetch *f, mr__detail *detail)
 {
+    if (leads_out(f->key))
+        return mr__fail(detail, MR_ECORRUPT, "%s: its index names a file outside of %s", f->key, d->root);
     size_t nbytes = strlen(d->root) + strlen(f->key) + 2;
     if (mr__buffer_reserve(&f->name, &d->hooks, nbytes) != 0)
         return mr__fail(detail, MR_ENOMEM, "%s: out of memory", f->key);
@@ -120,13 +133,13 @@ static const char *file_name(const mr_dataset *d, const mr__fetch *f)
 static int check_read(const mr_dataset *d, mr__fetch *f, const mr__fetched *is, mr__detail *detail)
 {
     const char *name = file_name(d, f);
-    f->stale = f->path != NULL &&
-               (is->error == ENOENT || is->error == ENOTDIR ||
-                (is->error == 0 && (is->file_nbytes != f->nbytes || (uint64_t)is->file_mtime_ns != f->record.offset)));
+    bool changed = f->path != NULL && is->error == 0 &&
+                   (is->file_nbytes != f->nbytes || (uint64_t)is->file_mtime_ns != f->record.offset);
+    f->unread = is->error != 0 || changed;
     if (is->error != 0)
         return mr__fail(detail, is->error == ENOMEM ? MR_ENOMEM : MR_EIO, "%s: %s", mr__name_end(name),
                         mr__errno_text(is->error).text);
-    if (f->stale)
+    if (changed)
         return mr__fail(detail, MR_ECORRUPT,
                         "%s has changed since its folder was indexed: make the index anew (millrace index --rebuild)",
                         mr__name_end(name));

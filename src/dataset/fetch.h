@@ -19,7 +19,7 @@ typedef struct mr__fetch {
     const char *path; /* of a file of its own; NULL: `file` */
     mr__file file;
     uint64_t offset, nbytes; /* to be read */
-    bool stale;              /* after mr__fetch_end: the file is not there, or not the one that was indexed */
+    bool unread;             /* after mr__fetch_end: it could not be read, or is not what was indexed */
     mr__buffer name;         /* the memory of `path` */
     mr__buffer wrapped;      /* of pixels that have no head */
 } mr__fetch;

@@ -264,13 +264,13 @@ static bool is_done(mr__pack_job *job, size_t shard)
 {
     const mr__pack_plan *plan = &job->plan;
     uint64_t bad = 0;
-    for (uint32_t i = 0; i < plan->form_count; i++) {
+    for (uint32_t i = plan->form_count; i-- != 0;) { /* the first form, which has the problems, last */
         mr__index index;
         mr__detail detail;
         if (mr__pack_open_index(&index, job->folder, plan->forms[i].is.of.name, shard, plan->hash, &detail) != 0)
             return false;
         bool fits = index.head.samples == plan->first[shard + 1] - plan->first[shard];
-        if (i == 0)
+        if (i == 0 && fits)
             bad = mr__pack_quarantine_add_index(&job->quarantine, plan->source_layout, &index, plan->first[shard]);
         mr__index_close(&index);
         if (!fits)
@@ -437,7 +437,8 @@ static int pack(mr__pack_job *job)
         mr__fail(&p->detail, result, "out of memory for the plan");
     if (result == 0) {
         mr__pack_plan_part(&job->plan, &job->begin, &job->end);
-        job->bad_max = job->plan.samples * (uint64_t)p->options.max_bad / MR__SHARE_ALL;
+        uint64_t samples = job->plan.first[job->end] - job->plan.first[job->begin]; /* each part has its own share */
+        job->bad_max = samples * (uint64_t)p->options.max_bad / MR__SHARE_ALL;
         int error = p->disk->make_folder(p->disk, job->folder);
         result = error != 0 ? fail_disk(p, job->folder, error) : lock(job, &fd);
     }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Those whose keys come from WebDataset's rule have no dot to hide. */
+/* Those whose keys come from WebDataset's rule have no ending. */
 static bool has_plain_keys(mr_layout layout)
 {
     return layout == MR_LAYOUT_PACKED || layout == MR_LAYOUT_TAR;
@@ -46,7 +46,7 @@ void mr__pack_name(mr__text *to, mr_layout layout, const char *key, bool with_en
     size_t nbytes = dot != NULL && dot != key && !with_ending && !plain ? (size_t)(dot - key) : strlen(key);
     if (nbytes == 0)
         mr__text_add_z(to, "%");
-    add_hidden(to, key, nbytes, !plain);
+    add_hidden(to, key, nbytes, layout != MR_LAYOUT_PACKED); /* a packed one's are hidden already */
 }
 
 const char *mr__pack_ending(mr_form form)

@@ -17,6 +17,7 @@
 #include <millrace/system.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { DEPTH_MIN = 16, DEPTH_PER_THREAD = 8, BAD_MORE = 100, TICK_NS = 200 * 1000 * 1000 };
 
@@ -122,7 +123,10 @@ static int submit(pipeline *p)
     cursor_step(p, &p->submitted);
     if (result != 0) {
         slot->done = true;
-        return result == MR_ENOMEM ? result : 0;
+        if (result != MR_ENOMEM && result != MR_EIO)
+            return 0;
+        p->job->packer->detail = slot->detail;
+        return result;
     }
     const mr__fetch *f = &slot->fetch;
     slot->read = (mr__read){.path = f->path,
@@ -151,7 +155,8 @@ static bool tell(pipeline *p)
                                   .done = p->written.number,
                                   .total = p->total,
                                   .in_nbytes = p->job->packer->report.in_nbytes,
-                                  .out_nbytes = p->shards[0].out_nbytes + p->shards[1].out_nbytes,
+                                  .out_nbytes =
+                                      atomic_load(&p->shards[0].out_nbytes) + atomic_load(&p->shards[1].out_nbytes),
                                   .refused = p->job->bad};
     return o->progress == NULL || o->progress(o->progress_user, &progress);
 }
@@ -303,12 +308,23 @@ static int make_shards(pipeline *p)
     return result;
 }
 
+/* Each read may have a file open; a quarter of what the process may have is for them. */
+static size_t files_allowed(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return SIZE_MAX;
+    return limit.rlim_cur / 4 > 1 ? (size_t)(limit.rlim_cur / 4) : 1;
+}
+
 static int make(pipeline *p, hand **hands)
 {
     const mr_hooks *hooks = &p->job->packer->hooks;
     unsigned asked = p->job->packer->options.threads;
     p->thread_count = asked != 0 ? asked : mr_threads_default();
     p->depth = p->thread_count * DEPTH_PER_THREAD > DEPTH_MIN ? p->thread_count * DEPTH_PER_THREAD : DEPTH_MIN;
+    if (p->depth > files_allowed())
+        p->depth = files_allowed();
     p->slots = mr__alloc_array(hooks, p->depth, sizeof *p->slots);
     p->workers = mr__alloc_array(hooks, p->thread_count, sizeof *p->workers);
     p->threads = mr__alloc_array(hooks, p->thread_count, sizeof *p->threads);

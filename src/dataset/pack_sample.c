@@ -321,7 +321,7 @@ int mr__pack_sample(mr__pack_worker *w, mr__pack_slot *slot)
                                 slot->read.file_mtime_ns};
         slot->code = mr__fetch_end(w->source, &slot->fetch, &is, &slot->bytes, &slot->nbytes, &slot->detail);
     }
-    if (slot->reading && slot->fetch.stale) /* no bad image, but another source than the plan is of */
+    if (slot->reading && slot->fetch.unread) /* that is no bad image: the run ends, and goes on when it can be read */
         return slot->code;
     if (slot->code == MR_ENOMEM || (slot->reading && slot->read.error == ENOMEM))
         return MR_ENOMEM;

@@ -5,7 +5,10 @@
 #include "dataset/tar_write.h"
 #include "kernel/hash.h"
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+
+enum { OTHER_MAX = 200, OTHER_NBYTES = OTHER_MAX + 16 }; /* letters of a member's name */
 
 enum { PENDING_NBYTES = 1 << 20, DIRECT_NBYTES = 1 << 16 };
 
@@ -38,6 +41,7 @@ void mr__shard_write_fini(mr__shard_write *w)
     mr__key_set_fini(&w->names, hooks);
     mr__text_fini(&w->name);
     mr__text_fini(&w->label);
+    mr__buffer_fini(&w->others, hooks);
     *w = (mr__shard_write){0};
 }
 
@@ -120,7 +124,7 @@ static int put(mr__shard_write *w, mr__shard_tar *tar, const void *bytes, size_t
     if (error != 0)
         return fail_disk(w, tar, error);
     mr__hasher_add_by(&tar->hasher, bytes, nbytes, w->plan->cpu);
-    w->out_nbytes += nbytes;
+    atomic_fetch_add_explicit(&w->out_nbytes, nbytes, memory_order_relaxed);
     return 0;
 }
 
@@ -181,7 +185,7 @@ static int name_sample(mr__shard_write *w, const char *key, size_t *nbytes)
         mr__text_clear(&w->name);
         mr__pack_name(&w->name, w->plan->source_layout, key, attempt != 0);
         if (attempt > 1)
-            mr__text_addf(&w->name, "%%23%u", attempt);
+            mr__text_addf(&w->name, "%%23%zu", w->names.count + attempt - 1); /* far from those that are taken */
         result = mr__text_finish(&w->name, &name, nbytes);
         if (result == 0)
             result = mr__key_set_add(&w->names, w->plan->hooks, name, *nbytes, &there);
@@ -195,14 +199,55 @@ static void set_ending(mr__shard_write *w, size_t base_nbytes, const char *endin
     mr__text_addf(&w->name, ".%s", ending);
 }
 
-/* What else is stored with the sample; the draft's members get their places. */
-static int put_others(mr__shard_write *w, mr__shard_tar *tar, const mr__pack_slot *slot, size_t base_nbytes,
-                      mr__member *members)
+/* A name that leads nowhere when it is unpacked, and is not too long for that. */
+static void make_safe(char out[OTHER_NBYTES], const char *name)
+{
+    size_t i = 0;
+    for (; name[i] != '\0' && i < OTHER_MAX; i++)
+        out[i] = (unsigned char)name[i] < ' ' || strchr("/\\\x7f", name[i]) != NULL ? '_' : name[i];
+    if (i == 0)
+        out[i++] = '_';
+    out[i] = '\0';
+}
+
+/* Whether the image, the label or a member before it has this name. */
+static bool is_taken(const char *name, const char *image, const mr__member *members, size_t count)
+{
+    bool taken = strcmp(name, image) == 0 || strcmp(name, "cls") == 0;
+    for (size_t i = 0; i < count && !taken; i++)
+        taken = strcmp(name, members[i].name) == 0;
+    return taken;
+}
+
+/* Names of members, each its own: a second image called jpg beside the sample's becomes 2.jpg. */
+static int name_others(mr__shard_write *w, const mr__pack_slot *slot, const char *image, mr__member *members)
 {
     const mr__member *from = (const mr__member *)(const void *)slot->places.bytes;
+    if (mr__buffer_reserve(&w->others, w->plan->hooks, slot->member_count * OTHER_NBYTES) != 0)
+        return no_memory(w);
     for (size_t i = 0; i < slot->member_count; i++) {
+        char *name = (char *)w->others.bytes + i * OTHER_NBYTES, safe[OTHER_NBYTES];
+        make_safe(safe, from[i].name);
+        snprintf(name, OTHER_NBYTES, "%s", safe);
+        for (unsigned n = 2; is_taken(name, image, members, i); n++)
+            snprintf(name, OTHER_NBYTES, "%u.%.*s", n, OTHER_MAX, safe);
         members[i] = from[i];
-        set_ending(w, base_nbytes, from[i].name);
+        members[i].name = name;
+        members[i].name_nbytes = strlen(name);
+    }
+    return 0;
+}
+
+/* What else is stored with the sample; the draft's members get their names and places. */
+static int put_others(mr__shard_write *w, mr__shard_tar *tar, const mr__pack_slot *slot, size_t base_nbytes,
+                      const char *image, mr__member *members)
+{
+    const mr__member *from = (const mr__member *)(const void *)slot->places.bytes;
+    int named = name_others(w, slot, image, members);
+    if (named != 0)
+        return named;
+    for (size_t i = 0; i < slot->member_count; i++) {
+        set_ending(w, base_nbytes, members[i].name);
         int result =
             put_member(w, tar, 0, slot->members.bytes + from[i].offset, (size_t)from[i].nbytes, &members[i].offset);
         if (result != 0)
@@ -248,7 +293,8 @@ static int add_to_form(mr__shard_write *w, uint32_t form, const mr__pack_slot *s
     if (draft.record.state == MR_RECORD_PRESENT) {
         result = put_image(w, form, slot, base_nbytes, &draft);
         if (result == 0 && *first && slot->member_count != 0) {
-            result = put_others(w, &w->tars[form], slot, base_nbytes, members);
+            result =
+                put_others(w, &w->tars[form], slot, base_nbytes, mr__pack_ending((mr_form)draft.record.form), members);
             draft.members = members;
             draft.member_count = slot->member_count;
         }

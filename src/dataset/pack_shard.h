@@ -34,7 +34,8 @@ typedef struct mr__shard_write {
     mr__shard_tar *tars; /* one for each form */
     mr__key_set names;
     mr__text name, label;
-    uint64_t out_nbytes; /* written, for progress */
+    mr__buffer others;                /* names of members */
+    atomic_uint_least64_t out_nbytes; /* written, for progress */
     mr__detail detail;
 } mr__shard_write;
 

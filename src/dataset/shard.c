@@ -40,10 +40,14 @@ int mr__shard_load(mr_dataset *d, mr__shard *shard, mr__detail *detail)
     int result = 0;
     if (atomic_load_explicit(&shard->loaded, memory_order_acquire))
         return 0;
+    int failed = detail == NULL ? atomic_load_explicit(&shard->failed, memory_order_relaxed) : 0;
+    if (failed != 0) /* who wants to know why has it tried again */
+        return failed;
     mr__mutex_lock(&d->lock);
     if (!atomic_load_explicit(&shard->loaded, memory_order_relaxed)) {
         result = load(shard, detail != NULL ? detail : &own);
         atomic_store_explicit(&shard->loaded, result == 0, memory_order_release);
+        atomic_store_explicit(&shard->failed, result == MR_ENOMEM ? 0 : result, memory_order_relaxed);
     }
     mr__mutex_unlock(&d->lock);
     if (result != 0 && detail == NULL)

@@ -87,36 +87,6 @@ static bool tell(void *arg)
     return v->options.progress(v->options.progress_user, &progress);
 }
 
-/* Whether this form of a sample is there, and nothing was found against it. */
-static bool survives(const mr__verify *v, size_t shard, uint32_t form, uint64_t ordinal)
-{
-    const mr__verify_unit *unit = unit_of(v, shard, form);
-    mr__record record;
-    mr__index index;
-    mr__detail detail;
-    if (unit->index_damaged || unit->missing)
-        return false;
-    for (size_t i = 0; i < unit->damage_count; i++)
-        if (unit->damages[i].ordinal == ordinal && !unit->damages[i].around)
-            return false;
-    char path[MR__PATH_MAX];
-    mr__shard_name(path, sizeof path, v->folder, v->m.forms[form].of.name, shard, "mrx");
-    if (mr__index_open(&index, path, &detail) != 0)
-        return false;
-    bool there = mr__index_record(&index, ordinal - v->first[shard], &record) && record.state == MR_RECORD_PRESENT;
-    mr__index_close(&index);
-    return there;
-}
-
-static void name_survivors(const mr__verify *v, size_t shard, uint64_t ordinal, char *text, size_t nbytes)
-{
-    size_t used = 0;
-    text[0] = '\0';
-    for (uint32_t f = 0; f < v->m.form_count; f++)
-        if (survives(v, shard, f, ordinal) && used < nbytes)
-            used += (size_t)snprintf(text + used, nbytes - used, "%s%s", used != 0 ? " " : "", v->m.forms[f].of.name);
-}
-
 static void give(mr__verify *v, const mr_finding *finding)
 {
     v->report.findings++;
@@ -124,100 +94,120 @@ static void give(mr__verify *v, const mr_finding *finding)
         v->options.found(v->options.found_user, finding);
 }
 
-/* The key, from the index of a form that has a whole one. */
-static bool find_key(const mr__verify *v, size_t shard, uint64_t ordinal, char *key, size_t nbytes)
+/* The samples of a shard in which something was found. */
+typedef struct weighing {
+    mr__verify *v;
+    size_t shard;
+    uint64_t count;
+    uint16_t *whole; /* of each sample: a bit for each form that is there, and whole */
+    uint16_t *hurt;  /* and for each that is not whole */
+    bool *refused;   /* when it was packed */
+    mr__index keys;  /* of a form that has a whole one */
+    bool keyed;
+} weighing;
+_Static_assert(MR__FORM_MAX <= 16, "a bit for each form");
+
+static void mark_damaged(const weighing *w, uint32_t form)
 {
-    for (uint32_t f = 0; f < v->m.form_count; f++) {
-        char path[MR__PATH_MAX];
-        mr__index index;
-        mr__detail detail;
-        const char *is;
-        size_t is_nbytes;
-        if (unit_of(v, shard, f)->index_damaged)
-            continue;
-        mr__shard_name(path, sizeof path, v->folder, v->m.forms[f].of.name, shard, "mrx");
-        if (mr__index_open(&index, path, &detail) != 0)
-            continue;
-        bool found = mr__index_key(&index, ordinal - v->first[shard], &is, &is_nbytes);
-        if (found)
-            snprintf(key, nbytes, "%s", is);
-        mr__index_close(&index);
-        if (found)
-            return true;
+    const mr__verify_unit *unit = unit_of(w->v, w->shard, form);
+    for (size_t i = 0; i < unit->damage_count; i++) {
+        uint64_t position = unit->damages[i].ordinal - w->v->first[w->shard];
+        if (unit->damages[i].ordinal != UINT64_MAX && !unit->damages[i].around && position < w->count)
+            w->hurt[position] |= (uint16_t)(1 << form);
     }
-    return false;
 }
 
-static void give_damage(mr__verify *v, size_t shard, uint32_t form, const mr__damage *damage)
+/* Where the index is damaged or the tar is gone, all samples are hurt that may have had the form. */
+static void weigh_form(weighing *w, uint32_t form)
 {
-    char path[MR__PATH_MAX], survivors[MR__FORM_MAX * MR__FORM_NAME_NBYTES] = "", key[MR__PATH_MAX];
+    const mr__verify_unit *unit = unit_of(w->v, w->shard, form);
+    uint16_t bit = (uint16_t)(1 << form);
+    mr__index index = {0};
+    mr__detail detail;
+    char path[MR__PATH_MAX];
+    mr__shard_name(path, sizeof path, w->v->folder, w->v->m.forms[form].of.name, w->shard, "mrx");
+    bool known = !unit->index_damaged && mr__index_open(&index, path, &detail) == 0;
+    mark_damaged(w, form);
+    for (uint64_t i = 0; i < w->count; i++) {
+        mr__record record = {.state = MR_RECORD_PRESENT};
+        if (known && !mr__index_record(&index, i, &record))
+            record.state = MR_RECORD_ABSENT;
+        if (!known || unit->missing)
+            w->hurt[i] |= record.state == MR_RECORD_PRESENT ? bit : 0;
+        if (record.state == MR_RECORD_PRESENT && (w->hurt[i] & bit) == 0)
+            w->whole[i] |= bit;
+        w->refused[i] |= record.state == MR_RECORD_REFUSED;
+    }
+    if (known && !w->keyed) {
+        w->keys = index;
+        w->keyed = true;
+    } else
+        mr__index_close(&index);
+}
+
+static int weigh(weighing *w)
+{
+    const mr_hooks *hooks = &w->v->hooks;
+    w->whole = mr__alloc_array(hooks, (size_t)w->count + 1, sizeof *w->whole);
+    w->hurt = mr__alloc_array(hooks, (size_t)w->count + 1, sizeof *w->hurt);
+    w->refused = mr__alloc_array(hooks, (size_t)w->count + 1, sizeof *w->refused);
+    if (w->whole == NULL || w->hurt == NULL || w->refused == NULL)
+        return mr__fail(&w->v->detail, MR_ENOMEM, "out of memory");
+    for (uint32_t f = 0; f < w->v->m.form_count; f++)
+        weigh_form(w, f);
+    for (uint64_t i = 0; i < w->count; i++) {
+        bool hurt = w->hurt[i] != 0 && !w->refused[i];
+        w->v->report.damaged_samples += hurt;
+        w->v->report.lost_samples += hurt && w->whole[i] == 0;
+    }
+    return 0;
+}
+
+static void name_survivors(const weighing *w, uint64_t position, char *text, size_t nbytes)
+{
+    size_t used = 0;
+    for (uint32_t f = 0; f < w->v->m.form_count && position < w->count; f++)
+        if ((w->whole[position] >> f & 1) != 0 && used < nbytes)
+            used +=
+                (size_t)snprintf(text + used, nbytes - used, "%s%s", used != 0 ? " " : "", w->v->m.forms[f].of.name);
+}
+
+static void give_damage(const weighing *w, uint32_t form, const mr__damage *damage)
+{
+    mr__verify *v = w->v;
+    char path[MR__PATH_MAX], survivors[MR__FORM_MAX * MR__FORM_NAME_NBYTES] = "";
     bool sample = damage->ordinal != UINT64_MAX;
-    mr__shard_name(path, sizeof path, v->folder, v->m.forms[form].of.name, shard, damage->of_index ? "mrx" : "tar");
-    bool keyed = sample && find_key(v, shard, damage->ordinal, key, sizeof key);
+    uint64_t position = damage->ordinal - v->first[w->shard];
+    const char *key = NULL;
+    size_t nbytes;
+    mr__shard_name(path, sizeof path, v->folder, v->m.forms[form].of.name, w->shard, damage->of_index ? "mrx" : "tar");
     if (sample)
-        name_survivors(v, shard, damage->ordinal, survivors, sizeof survivors);
+        name_survivors(w, position, survivors, sizeof survivors);
+    if (!sample || !w->keyed || !mr__index_key(&w->keys, position, &key, &nbytes))
+        key = NULL;
     const mr_finding finding = {.struct_size = sizeof finding,
                                 .code = damage->code,
                                 .path = path,
                                 .form = v->m.forms[form].of.name,
                                 .ordinal = damage->ordinal,
-                                .key = keyed ? key : NULL,
+                                .key = key,
                                 .survivors = survivors,
                                 .text = damage->text};
     give(v, &finding);
 }
 
-/* What became of each sample of a shard, over all forms. */
-enum { SAMPLE_HURT = 1, SAMPLE_WHOLE = 2, SAMPLE_REFUSED = 4, SAMPLE_NOW = 8 };
-
-static void mark_damaged(const mr__verify *v, const mr__verify_unit *unit, size_t shard, uint8_t *samples)
+static int tell_shard(mr__verify *v, size_t shard)
 {
-    for (size_t i = 0; i < unit->damage_count; i++) {
-        uint64_t position = unit->damages[i].ordinal - v->first[shard];
-        if (unit->damages[i].ordinal != UINT64_MAX && !unit->damages[i].around && position < v->m.shard_samples[shard])
-            samples[position] |= SAMPLE_NOW;
-    }
-}
-
-/* Where the index is damaged or the tar is gone, all samples are hurt that may have had the form. */
-static void weigh_form(const mr__verify *v, size_t shard, uint32_t form, uint8_t *samples)
-{
-    const mr__verify_unit *unit = unit_of(v, shard, form);
-    mr__index index = {0};
-    mr__detail detail;
-    char path[MR__PATH_MAX];
-    mr__shard_name(path, sizeof path, v->folder, v->m.forms[form].of.name, shard, "mrx");
-    bool known = !unit->index_damaged && mr__index_open(&index, path, &detail) == 0;
-    mark_damaged(v, unit, shard, samples);
-    for (uint64_t i = 0; i < v->m.shard_samples[shard]; i++) {
-        mr__record record = {.state = MR_RECORD_PRESENT};
-        if (known && !mr__index_record(&index, i, &record))
-            record.state = MR_RECORD_ABSENT;
-        bool hurt = !known || unit->missing || (samples[i] & SAMPLE_NOW) != 0;
-        samples[i] &= (uint8_t)~SAMPLE_NOW;
-        if (record.state == MR_RECORD_PRESENT)
-            samples[i] |= hurt ? SAMPLE_HURT : SAMPLE_WHOLE;
-        else if (record.state == MR_RECORD_REFUSED)
-            samples[i] |= SAMPLE_REFUSED;
-    }
-    mr__index_close(&index);
-}
-
-static int count_samples(mr__verify *v, size_t shard)
-{
-    uint64_t count = v->m.shard_samples[shard];
-    uint8_t *samples = mr__alloc_zero(&v->hooks, (size_t)count + 1);
-    if (samples == NULL)
-        return mr__fail(&v->detail, MR_ENOMEM, "out of memory");
-    for (uint32_t f = 0; f < v->m.form_count; f++)
-        weigh_form(v, shard, f, samples);
-    for (uint64_t i = 0; i < count; i++) {
-        bool hurt = (samples[i] & SAMPLE_HURT) != 0 && (samples[i] & SAMPLE_REFUSED) == 0;
-        v->report.damaged_samples += hurt;
-        v->report.lost_samples += hurt && (samples[i] & SAMPLE_WHOLE) == 0;
-    }
-    mr__free(&v->hooks, samples);
-    return 0;
+    weighing w = {.v = v, .shard = shard, .count = v->m.shard_samples[shard]};
+    int result = weigh(&w);
+    for (uint32_t f = 0; f < v->m.form_count && result == 0; f++)
+        for (size_t i = 0; i < unit_of(v, shard, f)->damage_count; i++)
+            give_damage(&w, f, &unit_of(v, shard, f)->damages[i]);
+    mr__index_close(&w.keys);
+    mr__free(&v->hooks, w.whole);
+    mr__free(&v->hooks, w.hurt);
+    mr__free(&v->hooks, w.refused);
+    return result;
 }
 
 static int tell_findings(mr__verify *v)
@@ -225,13 +215,9 @@ static int tell_findings(mr__verify *v)
     int result = 0;
     for (size_t shard = 0; shard < v->m.shard_count && result == 0; shard++) {
         bool any = false;
-        for (uint32_t f = 0; f < v->m.form_count; f++) {
-            const mr__verify_unit *unit = unit_of(v, shard, f);
-            any |= unit->damage_count != 0;
-            for (size_t i = 0; i < unit->damage_count; i++)
-                give_damage(v, shard, f, &unit->damages[i]);
-        }
-        result = any ? count_samples(v, shard) : 0;
+        for (uint32_t f = 0; f < v->m.form_count; f++)
+            any |= unit_of(v, shard, f)->damage_count != 0;
+        result = any ? tell_shard(v, shard) : 0;
     }
     return result;
 }

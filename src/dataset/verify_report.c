@@ -197,6 +197,8 @@ static int read_lines(mr__verify *v, const char *text, size_t nbytes, size_t *en
             read_unit(v, text + *end, length);
         *end += length;
     }
+    if (*end == 0 && nbytes != 0) /* a first line that was cut; anything else is not ours to overwrite */
+        same = head.code == 0 && nbytes < head.nbytes && memcmp(text, head.buffer.bytes, nbytes) == 0;
     bool no_memory = head.code != 0;
     mr__text_fini(&head);
     if (no_memory)

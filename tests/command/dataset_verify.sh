@@ -67,11 +67,17 @@ head -c 3000 good/l3/000001.tar >bad/l3/000001.tar
 run 1 verify bad
 has err 'l3/000001\.tar'
 
-# A report: what was verified is not read again.
+# A report: a run that was stopped goes on, one that came to its end is done anew.
 run 0 verify --report seen good
 [ -s seen ] || fail "no report"
-run 0 verify --report seen good
+sed '$d' seen >stopped
+run 0 verify --report stopped good
 has out 'verified before, by the report'
+run 0 verify --report seen good
+has_not out 'verified before'
+cp -r good gone
+rm gone/l3/000001.tar
+run 1 verify --report seen gone
 
 # Beside images; usage.
 run 0 verify set good --json

@@ -123,7 +123,7 @@ enum { SHARD_MAX = 1 << 15 };
 /* For each byte of a shard: whose it is, and whether the sample is to be named. */
 typedef struct owner {
     int8_t ordinal; /* -1: nobody's */
-    bool payload;   /* of another member: the file alone is told */
+    bool image;     /* else it stands around it, and the image is whole */
 } owner;
 
 static size_t map_owners(const char *name, uint32_t form, owner *map)
@@ -146,8 +146,8 @@ static size_t map_owners(const char *name, uint32_t form, owner *map)
         assert_true(end < SHARD_MAX);
         for (; at < end; at++)
             map[at] = (owner){(int8_t)i, false};
-        for (uint64_t k = 0; form == 0 && sample.members != 0 && k < member.nbytes; k++)
-            map[member.offset + k].payload = true;
+        for (uint64_t k = 0; k < record.nbytes; k++)
+            map[record.offset + k].image = true;
     }
     for (uint64_t end = at + 1024; at < end; at++)
         map[at] = (owner){-1, false};
@@ -159,7 +159,9 @@ static const char *const keys[] = {"deep/one", "two", "bad", "four"};
 
 static void expect_in_tar(const findings *f, owner is, const char *other, const char *where)
 {
-    bool named = is.ordinal >= 0 && !is.payload;
+    bool named = is.ordinal >= 0;
+    if (!is.image)
+        other = "original raw";
     if (f->count != 1 || (named && (f->first.ordinal != (uint64_t)is.ordinal || strcmp(f->key, keys[is.ordinal]) != 0 ||
                                     strcmp(f->survivors, other) != 0)))
         fail_msg("%s: sample %d: found %s", where, is.ordinal, f->text);
@@ -455,7 +457,7 @@ static void the_hook_stops_it(void **state)
     int calls = 0;
     damage_many();
     /* The last shard takes as long as it takes until the hook is called. */
-    assert_int_equal(truncate(test_folder_path(&folder, "bad/raw/000003.tar", path), (off_t)3 << 30), 0);
+    assert_int_equal(truncate(test_folder_path(&folder, "bad/raw/000003.tar", path), (off_t)24 << 30), 0);
     find("bad", &all);
     const mr_verify_options plain = {.report = test_folder_path(&folder, "report", path)};
     mr_verify_options options = plain;
