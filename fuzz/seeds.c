@@ -4,6 +4,7 @@
  * encoder can write, and inputs of the round trip. `fuzz_seeds FOLDER` writes them.
  */
 #include "seeds_index.h"
+#include "seeds_manifest.h"
 #include "seeds_tar.h"
 
 #include <millrace/millrace.h>
@@ -406,6 +407,7 @@ int main(int argc, char **argv)
     }
     folder = argv[1];
     fuzz_seeds_records(save);
+    fuzz_seeds_manifest(save);
     save_jpegs();
     save_pngs();
     save_pnms();

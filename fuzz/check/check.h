@@ -60,6 +60,9 @@ void fuzz_check_index(const fuzz_setting *setting, mr_form form, const uint8_t *
 /* Any bytes as an index file of a dataset; `form` does not matter. */
 void fuzz_check_index_file(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
+/* Any bytes as a dataset.json; `form` does not matter. */
+void fuzz_check_manifest(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+
 /* Any bytes as a record file of others, scanned for an index; `form` does not matter. */
 void fuzz_check_tfrecord(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_recordio(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
@@ -91,6 +94,7 @@ void fuzz_check_annotation_failing(const fuzz_setting *setting, mr_form form, co
 void fuzz_check_tar_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_roundtrip_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_index_file_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+void fuzz_check_manifest_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_tfrecord_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_recordio_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_list_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);

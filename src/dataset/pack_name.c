@@ -92,3 +92,10 @@ void mr__pack_label(mr__text *to, const mr_label *label)
             add_real(to, real);
     }
 }
+
+uint64_t mr__pack_label_nbytes(const mr_label *label)
+{
+    bool bytes = label->kind == MR_LABEL_TEXT || label->kind == MR_LABEL_BYTES;
+    bool one = label->kind == MR_LABEL_INT || label->kind == MR_LABEL_FLOAT;
+    return label->kind == MR_LABEL_NONE ? 0 : bytes ? label->count : one ? 26 : label->count * 26;
+}

@@ -78,4 +78,7 @@ const char *mr__pack_ending(mr_form form);
 /* What stands in a .cls; nothing for MR_LABEL_NONE. */
 void mr__pack_label(mr__text *to, const mr_label *label);
 
+/* At most so many bytes stand there. */
+uint64_t mr__pack_label_nbytes(const mr_label *label);
+
 #endif

@@ -81,7 +81,7 @@ static int begin_tar(mr__shard_write *w, uint32_t form)
     mr__index_build_fini(&tar->index);
     mr__index_build_init(&tar->index, w->plan->hooks);
     mr__hasher_init(&tar->hasher);
-    tar->position = tar->pending_nbytes = 0;
+    tar->position = tar->pending_nbytes = tar->rows_nbytes = 0;
     tar->quota_nbytes = 0;
     if (w->plan->forms[form].quota_nbytes != 0) /* its part by the source's bytes; never 0, which is no quota */
         tar->quota_nbytes = 1 + (uint64_t)((double)w->plan->forms[form].quota_nbytes *
@@ -256,10 +256,12 @@ static int put_others(mr__shard_write *w, mr__shard_tar *tar, const mr__pack_slo
     return 0;
 }
 
-/* Whether the image still fits what the budget gives this shard: its bytes, and at most two pages around it. */
-static bool fits(const mr__shard_tar *tar, const mr__packed_form *f)
+/* Whether the image still fits what the budget gives this shard: with its row index, label, headers and alignment. */
+static bool fits(const mr__shard_write *w, const mr__shard_tar *tar, const mr__packed_form *f)
 {
-    return tar->quota_nbytes == 0 || tar->position + f->nbytes + 8192 <= tar->quota_nbytes;
+    uint64_t name = w->name.nbytes > 90 ? 2 * (2048 + w->name.nbytes) : 1024;
+    uint64_t more = name + f->nbytes + f->row_index_nbytes + w->label.nbytes + 1024 + 4608;
+    return tar->quota_nbytes == 0 || tar->position + tar->rows_nbytes + more <= tar->quota_nbytes;
 }
 
 static int put_image(mr__shard_write *w, uint32_t form, const mr__pack_slot *slot, size_t base_nbytes, mr__draft *draft)
@@ -271,6 +273,7 @@ static int put_image(mr__shard_write *w, uint32_t form, const mr__pack_slot *slo
     int result = put_member(w, tar, alignment, f->bytes, f->nbytes, &draft->record.offset);
     draft->row_index = slot->row_index.bytes;
     draft->row_index_nbytes = f->row_index_nbytes;
+    tar->rows_nbytes += f->row_index_nbytes;
     if (result == 0 && draft->label.kind != MR_LABEL_NONE) {
         uint64_t offset;
         set_ending(w, base_nbytes, "cls");
@@ -288,7 +291,7 @@ static int add_to_form(mr__shard_write *w, uint32_t form, const mr__pack_slot *s
     draft.record = slot->forms[form].record;
     if (slot->code != 0)
         draft.record = (mr__record){.state = MR_RECORD_REFUSED};
-    else if (draft.record.state == MR_RECORD_PRESENT && !*first && !fits(&w->tars[form], &slot->forms[form]))
+    else if (draft.record.state == MR_RECORD_PRESENT && !*first && !fits(w, &w->tars[form], &slot->forms[form]))
         draft.record = (mr__record){.state = MR_RECORD_ABSENT};
     if (draft.record.state == MR_RECORD_PRESENT) {
         result = put_image(w, form, slot, base_nbytes, &draft);

@@ -15,6 +15,7 @@ typedef struct mr__shard_tar {
     mr__index_build index;
     uint64_t position;     /* in the tar */
     uint64_t quota_nbytes; /* 0: none */
+    uint64_t rows_nbytes;  /* of row indexes so far */
     mr__buffer pending;    /* small pieces, to be written together */
     size_t pending_nbytes;
     mr__text path;

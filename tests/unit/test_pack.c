@@ -241,6 +241,48 @@ static void budgets_are_kept(void **state)
     assert_int_equal(pack_try(source, &folder, "none", &options, NULL).result, MR_EARGUMENT);
 }
 
+/* Members, long labels and images that differ by much are within the budget, too. */
+static void budgets_of_uneven_samples(void **state)
+{
+    (void)state;
+    static const mr_pack_form forms[] = {FORM(.form = MR_FORM_NONE), FORM(.form = MR_FORM_RAW)};
+    static char text[6000];
+    tar_file tar = {0};
+    char name[32], path[512];
+    memset(text, 'x', sizeof text - 1);
+    for (size_t i = 0; i < 300; i++) {
+        uint32_t side = i % 50 < 5 ? 60 : 4;
+        picture_file file = pack_image(PACK_PNG_3, side, side, i);
+        snprintf(name, sizeof name, "%04zu.png", i);
+        tar_add(&tar, name, '0', file.bytes, file.nbytes);
+        snprintf(name, sizeof name, "%04zu.cls", i);
+        tar_add_text(&tar, name, text + (i % 3 == 0 ? 3000 : 5990));
+        snprintf(name, sizeof name, "%04zu.txt", i);
+        if (i % 2 == 0)
+            tar_add_text(&tar, name, text + 1000);
+        free(file.bytes);
+    }
+    tar_end(&tar);
+    test_folder_write(&folder, "uneven.tar", tar.bytes, tar.nbytes);
+    tar_free(&tar);
+    mr_dataset *d = pack_open(&folder, "uneven.tar", MR_LAYOUT_TAR);
+    mr_pack_options options = options_of(forms, 1);
+    options.shard_samples = 40;
+    pack_run(d, &folder, "uneven-first", &options);
+    uint64_t first = nbytes_below(test_folder_path(&folder, "uneven-first", path));
+    options.form_count = 2;
+    for (uint64_t percent = 125; percent <= 300; percent += 35) {
+        options.budget_nbytes = first * percent / 100;
+        pack_remove(&folder, "uneven");
+        pack_run(d, &folder, "uneven", &options);
+        uint64_t nbytes = nbytes_below(test_folder_path(&folder, "uneven", path));
+        if (nbytes > options.budget_nbytes)
+            fail_msg("%llu bytes, %llu were allowed", (unsigned long long)nbytes,
+                     (unsigned long long)options.budget_nbytes);
+    }
+    mr_dataset_free(d);
+}
+
 /* The shards are tars: our own scanner, which knows nothing of their index, finds the same in them. */
 static void compare_with_tar(const char *name, uint32_t form, const char *form_name)
 {
@@ -301,7 +343,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_do_not_matter), cmocka_unit_test(forms_hold_what_they_should),
         cmocka_unit_test(four_colours),          cmocka_unit_test(shares_are_even),
-        cmocka_unit_test(budgets_are_kept),      cmocka_unit_test(images_are_aligned),
+        cmocka_unit_test(budgets_are_kept),      cmocka_unit_test(budgets_of_uneven_samples),
+        cmocka_unit_test(images_are_aligned),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
