@@ -409,8 +409,9 @@ static int read_record(reading *r)
                                  place_of(r).text, (unsigned long long)r->scan->file->nbytes);
     else
         result = mr__scan_broken(r->scan, r->at == 0 ? MR_EFORMAT : MR_ECORRUPT,
-                                 "damaged RecordIO file: %s does not begin with %s; the next one is looked for",
-                                 place_of(r).text, there ? "its first part" : "the magic number");
+                                 "damaged RecordIO file: %s does not begin with %s%s", place_of(r).text,
+                                 there ? "its first part" : "the magic number",
+                                 mr__scan_skips(r->scan, "; the next one is looked for"));
     uint64_t from = r->at + (there ? HEAD_NBYTES : 4);
     if (result == 0)
         result = find_record(r, &from);

@@ -93,10 +93,10 @@ static int say_bad_length(reading *r, const uint8_t *head)
                         "unpack it first (%s), or write it uncompressed",
                         r->scan->path, gzip ? "gzip" : "zlib", gzip ? "gzip -d" : "pigz -dz");
     r->lost = true;
-    return mr__scan_broken(
-        r->scan, r->at == 0 ? MR_EFORMAT : MR_ECORRUPT,
-        "damaged TFRecord file: the sum of the length of %s does not match%s; all from there on is lost",
-        place_of(r).text, r->at == 0 ? ", so that it may be no TFRecord file at all" : "");
+    return mr__scan_broken(r->scan, r->at == 0 ? MR_EFORMAT : MR_ECORRUPT,
+                           "damaged TFRecord file: the sum of the length of %s does not match%s%s", place_of(r).text,
+                           r->at == 0 ? ", so that it may be no TFRecord file at all" : "",
+                           mr__scan_skips(r->scan, "; all from there on is lost"));
 }
 
 /* Where the data is. `lost`: nowhere. */
@@ -146,10 +146,9 @@ static int check_data(reading *r, bool *good)
         return mr__scan_io(r->scan, &r->window);
     *good = got == TAIL_NBYTES && mask(crc) == mr__load_le32(tail);
     return *good ? 0
-                 : mr__scan_broken(
-                       r->scan, MR_ECORRUPT,
-                       "damaged TFRecord file: the sum of the data of %s does not match; this record is left out",
-                       place_of(r).text);
+                 : mr__scan_broken(r->scan, MR_ECORRUPT,
+                                   "damaged TFRecord file: the sum of the data of %s does not match%s",
+                                   place_of(r).text, mr__scan_skips(r->scan, "; this record is left out"));
 }
 
 /* What example.h could not read: of reading, or of the Example. */

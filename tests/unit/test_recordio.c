@@ -257,6 +257,7 @@ static void damage_costs_no_more_than_it_hits(void **state)
     scanned_fini(&s);
     scan(&s, &file, NULL, MR_BROKEN_FAIL);
     assert_int_equal(s.result, MR_ECORRUPT);
+    assert_contains(s.detail.text, "the magic number; --broken=skip leaves it out");
     scanned_fini(&s);
     file.data[at] ^= 1;
     file.data[at + 7] = 0x1f; // a length that reaches beyond the end

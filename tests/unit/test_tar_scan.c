@@ -557,6 +557,32 @@ static void hostile_names_do_not_reach_a_terminal(void **state)
                   "nnnnnnnnnnnnnnnnnnnnnnnnnnn?[31mnnnnnnn\" has no image, only \"txt\"\n");
 }
 
+/* Nor do long names push out of a message what can be done. */
+static void what_to_do_is_said_whatever_the_names(void **state)
+{
+    (void)state;
+    test_folder folder;
+    char path[512], name[201];
+    tar_file tar = {NULL, 0};
+    test_folder_init(&folder);
+    memset(name, 'k', 90);
+    memcpy(name + 90, ".txt", 5);
+    add_jpeg(&tar, "a.jpg");
+    tar_add_text(&tar, name, "");
+    memset(name, 'n', 196);
+    memcpy(name + 196, ".tar", 5);
+    test_folder_write(&folder, name, tar.bytes, tar.nbytes);
+    tar_scanned s = tar_scan_file(test_folder_path(&folder, name, path), MR_BROKEN_FAIL, NULL);
+    assert_int_equal(s.result, MR_ECORRUPT);
+    assert_contains(s.detail.text, "nnn.tar: sample \"...kkkkk");
+    const char *end = strrchr(s.detail.text, ';');
+    assert_non_null(end);
+    assert_string_equal(end, "; --broken=skip leaves it out");
+    tar_scanned_free(&s);
+    tar_free(&tar);
+    test_folder_fini(&folder);
+}
+
 static void probes(void **state)
 {
     (void)state;
@@ -621,6 +647,7 @@ int main(void)
         cmocka_unit_test(a_cut_payload_is_named),
         cmocka_unit_test(compressed_shards_are_refused),
         cmocka_unit_test(hostile_names_do_not_reach_a_terminal),
+        cmocka_unit_test(what_to_do_is_said_whatever_the_names),
         cmocka_unit_test(probes),
         cmocka_unit_test(it_can_be_stopped),
     };

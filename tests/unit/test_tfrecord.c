@@ -424,9 +424,11 @@ static void sums_that_do_not_match(void **state)
     scan(&s, &file, MR_BROKEN_FAIL);
     assert_int_equal(s.result, MR_ECORRUPT);
     assert_contains(s.detail.text, "the sum of the data of record 1 at byte ");
+    assert_contains(s.detail.text, "does not match; --broken=skip leaves it out"); // nothing was, yet
     scanned_fini(&s);
     scan(&s, &file, MR_BROKEN_SKIP);
     scanned_expect(&s, 2, 1);
+    scanned_expect_problem(&s, 0, MR_ECORRUPT, "does not match; this record is left out");
     scanned_expect_int(&s, 1, 3);
     scanned_expect_key(&s, 1, "train-00000-of-01024/000000002");
     scanned_fini(&s);
@@ -437,6 +439,9 @@ static void sums_that_do_not_match(void **state)
     char part[64];
     snprintf(part, sizeof part, "of record 1 at byte %zu does not match; all from there on is lost", second);
     scanned_expect_problem(&s, 0, MR_ECORRUPT, part);
+    scanned_fini(&s);
+    scan(&s, &file, MR_BROKEN_FAIL);
+    assert_contains(s.detail.text, "does not match; --broken=skip leaves it out");
     scanned_fini(&s);
 }
 
