@@ -19,7 +19,7 @@ enum {
 
 typedef enum mr__tar_kind {
     MR__TAR_BAD,        /* no header */
-    MR__TAR_END,        /* zeros: the archive ends here, whatever follows */
+    MR__TAR_END,        /* zeros: the archive ends here */
     MR__TAR_FILE,       /* a regular file */
     MR__TAR_OTHER,      /* a folder, link, device, or of a type we do not know: to be passed over */
     MR__TAR_SPARSE,     /* GNU's: a file with holes */

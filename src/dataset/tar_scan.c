@@ -6,7 +6,8 @@
  * Invariants
  * 1. Every place that goes into the index lies within the file.
  * 2. A step goes forward by a block at least: the time is bounded by the length of the file.
- * 3. Where a header is lost, all behind it is, and the sample that was being collected, which may lack members.
+ * 3. Where a header is lost, all behind it is, and the sample that was being collected, which may lack members. So it
+ *    is at the end of an archive with something behind it: that end may be a header whose block was lost.
  */
 #include "dataset/scan.h"
 #include "dataset/tar_header.h"
@@ -51,7 +52,7 @@ static const packing packings[] = {
 /* All from `at` on cannot be read, for this reason. The end of the walk. */
 __attribute__((format(printf, 4, 5))) static int lose_rest(walk *w, int code, uint64_t at, const char *format, ...)
 {
-    char why[160], sample[120] = "";
+    char why[200], sample[120] = "";
     va_list args;
     va_start(args, format);
     vsnprintf(why, sizeof why, format, args);
@@ -245,6 +246,44 @@ static int take_member(walk *w, const mr__tar_header *header, uint64_t *end)
     return result;
 }
 
+static int check_stop(const walk *w)
+{
+    if (w->scan->stop != NULL && atomic_load_explicit(w->scan->stop, memory_order_relaxed))
+        return mr__fail(w->scan->detail, MR_ECLOSED, "%s: stopped while it was scanned", w->scan->path);
+    return 0;
+}
+
+/* How many bytes from `w->at` on are not zero. */
+static int count_behind(walk *w, uint64_t *count)
+{
+    enum { PIECE_NBYTES = 1 << 16 }; /* what the window has anyway */
+    size_t got = 1;
+    *count = 0;
+    for (uint64_t at = w->at; got != 0; at += got) {
+        const uint8_t *bytes = mr__window_get(&w->window, at, PIECE_NBYTES, &got);
+        int result = bytes == NULL ? mr__scan_io(w->scan, &w->window) : check_stop(w);
+        if (result != 0)
+            return result;
+        for (size_t i = 0; i < got; i++)
+            *count += bytes[i] != 0;
+    }
+    return 0;
+}
+
+/* A block of zeros. Writers put zeros behind it, nothing else. */
+static int take_end(walk *w)
+{
+    uint64_t count;
+    int result = count_behind(w, &count);
+    w->done = true;
+    if (result != 0 || count == 0)
+        return result;
+    return lose_rest(w, MR_ECORRUPT, w->at,
+                     "the tar ends at byte %llu, and %llu bytes behind that are not zero: were two tars joined (cat, "
+                     "tar -A)? tar -xi unpacks all of it",
+                     (unsigned long long)w->at, (unsigned long long)count);
+}
+
 static void tell_progress(walk *w)
 {
     uint64_t at = w->at < w->scan->file->nbytes && !w->done ? w->at : w->scan->file->nbytes;
@@ -266,8 +305,7 @@ static int step(walk *w)
     case MR__TAR_BAD:
         return fail_header(w, &header);
     case MR__TAR_END:
-        w->done = true;
-        return 0;
+        return take_end(w);
     case MR__TAR_PAX:
     case MR__TAR_PAX_GLOBAL:
     case MR__TAR_LONG_NAME:
@@ -284,9 +322,9 @@ static int step(walk *w)
 static int walk_shard(walk *w)
 {
     while (!w->done) {
-        if (w->scan->stop != NULL && atomic_load_explicit(w->scan->stop, memory_order_relaxed))
-            return mr__fail(w->scan->detail, MR_ECLOSED, "%s: stopped while it was scanned", w->scan->path);
-        int result = step(w);
+        int result = check_stop(w);
+        if (result == 0)
+            result = step(w);
         if (result != 0)
             return result;
         tell_progress(w);

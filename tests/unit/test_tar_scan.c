@@ -443,22 +443,42 @@ static void damage_names_its_byte(void **state)
                   "! MR_ETRUNCATED an empty file is no tar archive; the last 0 bytes of the shard are left out\n");
 }
 
-/* What follows the first block of zeros is not looked at, as tar does it. */
 static void zeros_end_it(void **state)
 {
     (void)state;
     tar_file tar = {NULL, 0};
-    add_jpeg(&tar, "a.jpg");
-    tar_add_zeros(&tar, 512);
-    add_jpeg(&tar, "b.jpg");
-    expect(&tar, MR_BROKEN_FAIL, false, "a jpeg +47\n");
     tar_end(&tar);
     expect(&tar, MR_BROKEN_FAIL, false, "");
     add_jpeg(&tar, "a.jpg");
-    tar_end(&tar);
-    memset(tar.bytes + tar.nbytes - 512, 'x', 300);
-    tar.nbytes -= 100;
+    tar_add_zeros(&tar, 200001); /* more than is looked at together, and no whole block at the end */
     expect(&tar, MR_BROKEN_FAIL, false, "a jpeg +47\n");
+}
+
+/* A header that became zeros, two tars one behind the other: the rest is not lost in silence. */
+static void something_behind_the_end_is_told(void **state)
+{
+    (void)state;
+    tar_file tar = {NULL, 0};
+    add_jpeg(&tar, "a.jpg");
+    add_jpeg(&tar, "b.jpg");
+    add_jpeg(&tar, "c.jpg");
+    memset(tar.bytes + 2048, 0, 512);
+    expect_broken(
+        &tar, MR_ECORRUPT,
+        "the tar ends at byte 2048, and 47 bytes behind that are not zero: were two tars joined (cat, tar "
+        "-A)? tar -xi unpacks all of it; --broken=skip leaves it out",
+        "a jpeg +47\n! MR_ECORRUPT the tar ends at byte 2048, and 47 bytes behind that are not zero: were two "
+        "tars joined (cat, tar -A)? tar -xi unpacks all of it; the last 1024 bytes of the shard are left "
+        "out, and sample \"b\"\n");
+    for (size_t zeros = 1024; zeros < 200000; zeros += 65024) { /* also far behind it, to the last byte */
+        add_jpeg(&tar, "a.jpg");
+        tar_add_zeros(&tar, zeros);
+        tar.bytes[tar.nbytes - 1] = 1;
+        tar_scanned s = tar_scan(&tar, MR_BROKEN_FAIL);
+        assert_int_equal(s.result, MR_ECORRUPT);
+        assert_contains(s.detail.text, "the tar ends at byte 1024, and 1 bytes behind that are not zero");
+        tar_free(&tar);
+    }
 }
 
 /* Cut at every byte: whole blocks are taken as tar takes them, and with MR_BROKEN_SKIP all samples before it stay. */
@@ -643,6 +663,7 @@ int main(void)
         cmocka_unit_test(sparse_files_are_refused),
         cmocka_unit_test(damage_names_its_byte),
         cmocka_unit_test(zeros_end_it),
+        cmocka_unit_test(something_behind_the_end_is_told),
         cmocka_unit_test(every_cut_is_seen),
         cmocka_unit_test(a_cut_payload_is_named),
         cmocka_unit_test(compressed_shards_are_refused),
