@@ -229,6 +229,19 @@ static int take_file(walk *w, const mr__tar_header *header, uint64_t offset, uin
     return mr__tar_sample_take(&w->sample, &w->window, name, name_nbytes, offset, nbytes);
 }
 
+/* Extracting would make an image of it, and webdataset nothing; what has no part in a sample may be one. */
+static int take_link(walk *w, const mr__tar_header *header)
+{
+    size_t name_nbytes;
+    const char *name = name_of(w, header, &name_nbytes);
+    if (!mr__tar_name_counts(name, name_nbytes))
+        return 0;
+    return mr__scan_broken(w->scan, MR_EUNSUPPORTED,
+                           "%s is a link to %s: WebDataset has no links; write the tar with %s",
+                           mr__tar_show(name, name_nbytes).text, mr__tar_show(header->link, header->link_nbytes).text,
+                           header->symbolic ? "-h" : "--hard-dereference");
+}
+
 /* A member; what was said before its header is used up. */
 static int take_member(walk *w, const mr__tar_header *header, uint64_t *end)
 {
@@ -239,7 +252,9 @@ static int take_member(walk *w, const mr__tar_header *header, uint64_t *end)
         result = check_payload(w, header, offset, nbytes);
     if (result != 0 || w->done)
         return result;
-    if (header->kind != MR__TAR_OTHER)
+    if (header->kind == MR__TAR_LINK)
+        result = take_link(w, header);
+    else if (header->kind != MR__TAR_OTHER)
         result = take_file(w, header, offset, nbytes);
     w->next.has_path = w->next.has_size = w->next.sparse = false;
     *end = offset + mr__tar_round(nbytes);

@@ -91,6 +91,48 @@ static void some_members_are_passed_over(void **state)
     expect(&tar, MR_BROKEN_FAIL, false, "a jpeg +47 3\n__a__ jpeg +47\n");
 }
 
+static size_t add_link(tar_file *tar, const char *name, char type, const char *to)
+{
+    size_t at = tar_header(tar, name, type, 0);
+    memcpy(tar->bytes + at + 157, to, strlen(to));
+    tar_sign(tar, at);
+    return at;
+}
+
+static void links_to_images_are_told(void **state)
+{
+    (void)state;
+    tar_file tar = {NULL, 0};
+    add_jpeg(&tar, "a.jpg");
+    add_link(&tar, "b.JPG", '1', "a.jpg");
+    add_link(&tar, "c.left.png", '2', "../x\ty");
+    add_link(&tar, "d.cls", '2', "a.cls");
+    add_link(&tar, "d.txt", '2', "a.txt"); /* and these in silence */
+    add_link(&tar, "d.mask.png", '1', "a.mask.png");
+    add_link(&tar, "d.a.name.of.some.length.up.to.its.mask.png", '1', "a.mask.png");
+    add_link(&tar, ".hidden.jpg", '1', "a.jpg");
+    add_link(&tar, "folder", '2', "a.jpg");
+    add_jpeg(&tar, "e.jpg");
+    expect_broken(&tar, MR_EUNSUPPORTED,
+                  "b.JPG is a link to a.jpg: WebDataset has no links; write the tar with --hard-dereference; --broken",
+                  "a jpeg +47\ne jpeg +47\n"
+                  "! MR_EUNSUPPORTED b.JPG is a link to a.jpg: WebDataset has no links; write the tar with "
+                  "--hard-dereference\n"
+                  "! MR_EUNSUPPORTED c.left.png is a link to ../x?y: WebDataset has no links; write the tar with -h\n"
+                  "! MR_EUNSUPPORTED d.cls is a link to a.cls: WebDataset has no links; write the tar with -h\n");
+    char name[160];
+    memset(name, 'n', sizeof name);
+    memcpy(name + 150, ".png", 5);
+    tar_add(&tar, "././@LongLink", 'L', name, 155);
+    memset(name, 'm', 100); /* a field that is full has no zero at its end */
+    name[100] = '\0';
+    add_link(&tar, "likeness", '1', name);
+    tar_scanned s = tar_scan(&tar, MR_BROKEN_FAIL);
+    assert_int_equal(s.result, MR_EUNSUPPORTED);
+    assert_contains(s.detail.text, "nnn.png is a link to ...mmm");
+    tar_free(&tar);
+}
+
 static void the_image_is_the_first_that_is_no_mask(void **state)
 {
     (void)state;
@@ -647,6 +689,7 @@ int main(void)
         cmocka_unit_test(members_of_one_key_are_a_sample),
         cmocka_unit_test(names_are_taken_apart_at_the_first_dot),
         cmocka_unit_test(some_members_are_passed_over),
+        cmocka_unit_test(links_to_images_are_told),
         cmocka_unit_test(the_image_is_the_first_that_is_no_mask),
         cmocka_unit_test(labels_are_what_their_text_says),
         cmocka_unit_test(labels_have_a_limit),
