@@ -19,6 +19,11 @@ static const uint8_t recordio[] =
     "\xe0\x0a\x23\xd7\xce\x04\0\0\x20"
     "abcd\x0a\x23\xd7\xce\0\0\0\x40\x0a\x23\xd7\xce\x03\0\0\x60xyz\0";
 
+/* An image with the magic number in it, twice. */
+static const uint8_t recordio_parts[] =
+    "\x0a\x23\xd7\xce\x1c\0\0\x20\0\0\0\0\0\0\x40\x40\x07\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xff\xd8\xff\xe0"
+    "\x0a\x23\xd7\xce\0\0\0\x40\x0a\x23\xd7\xce\x03\0\0\x60xyz\0";
+
 static void save_tfrecords(saver *save)
 {
     uint8_t three[3 * sizeof tfrecord];
@@ -45,6 +50,8 @@ static void save_recordios(saver *save)
     save("recordio-with-idx", bytes, n + sizeof idx - 1);
     bytes[40] ^= 1;
     save("recordio-bad-magic", bytes, n);
+    save("recordio-parts", recordio_parts, sizeof recordio_parts - 1);
+    save("recordio-parts-cut", recordio_parts, sizeof recordio_parts - 12);
     save("recordio-cut", recordio, n - 30);
 }
 

@@ -3,7 +3,7 @@
  * What must hold of the record files of others, whatever the bytes: scanning ends with an index or with an error and
  * its detail; the index is whole, keys differ, and every place in it lies within the file; the same bytes give the same
  * index, whatever stood in new memory, and memory is bounded by their number. What opens with MR_BROKEN_FAIL is the
- * same with MR_BROKEN_SKIP; what does not has a problem there, or is an error too.
+ * same with MR_BROKEN_SKIP; what does not has a problem there, or is an error too. A record in parts can be joined.
  *
  * A list is its own data. Of a RecordIO file what follows a line "idx" is the .idx beside it.
  */
@@ -11,6 +11,7 @@
 #include "check.h"
 
 #include "base/hash.h"
+#include "dataset/recordio_join.h"
 #include "dataset/scan.h"
 
 #include <stdio.h>
@@ -36,8 +37,25 @@ typedef struct outcome {
     uint64_t samples;
 } outcome;
 
-static void check_sample(const mr__index *index, uint64_t position, uint64_t nbytes)
+static void check_parts(const subject *s, const mr__record *record)
 {
+    mr_hooks hooks;
+    mr__buffer from = {NULL, 0}, to = {NULL, 0};
+    size_t got, offset, nbytes;
+    FUZZ_REQUIRE(mr__hooks_init(&hooks, NULL) == 0 && mr__buffer_reserve(&from, &hooks, (size_t)record->nbytes) == 0 &&
+                     mr__file_read(&s->file, record->offset, from.bytes, (size_t)record->nbytes, &got) == 0,
+                 "%llu bytes cannot be read", (unsigned long long)record->nbytes);
+    int result = mr__recordio_join(from.bytes, got, &hooks, &to, &offset, &nbytes);
+    FUZZ_REQUIRE(result == 0, "a record in parts that cannot be joined: %s", mr_error_name(result));
+    FUZZ_REQUIRE(nbytes != 0 && offset + nbytes < got, "an image of %zu bytes in %zu", nbytes, got);
+    FUZZ_REQUIRE((uint8_t)mr_form_probe(to.bytes + offset, nbytes) == record->form, "another form");
+    mr__buffer_fini(&from, &hooks);
+    mr__buffer_fini(&to, &hooks);
+}
+
+static void check_sample(const mr__index *index, uint64_t position, const subject *s)
+{
+    uint64_t nbytes = s->file.nbytes;
     mr__record record;
     mr__member member;
     mr_label label;
@@ -49,6 +67,8 @@ static void check_sample(const mr__index *index, uint64_t position, uint64_t nby
                  "sample %llu cannot be read", (unsigned long long)position);
     FUZZ_REQUIRE(record.offset <= nbytes && record.nbytes <= nbytes - record.offset, "an image outside the file");
     FUZZ_REQUIRE(record.nbytes != 0, "an image of 0 bytes");
+    if (record.parts)
+        check_parts(s, &record);
     FUZZ_REQUIRE(key_nbytes != 0, "an empty key");
     FUZZ_REQUIRE(mr__index_find(index, key, key_nbytes, &found) && found == position, "the key %s twice", key);
     uint32_t members = mr__index_member_count(index, position);
@@ -58,14 +78,14 @@ static void check_sample(const mr__index *index, uint64_t position, uint64_t nby
     }
 }
 
-static void check_made(const uint8_t *bytes, size_t nbytes, uint64_t file_nbytes, outcome *o)
+static void check_made(const uint8_t *bytes, size_t nbytes, const subject *s, outcome *o)
 {
     mr__index index;
     mr__detail detail = {""};
     FUZZ_REQUIRE(mr__index_init(&index, bytes, nbytes, "index", &detail) == 0, "%s", detail.text);
     FUZZ_REQUIRE(mr__index_check(&index, "index", &detail) == 0, "%s", detail.text);
     for (uint64_t i = 0; i < index.head.samples; i++)
-        check_sample(&index, i, file_nbytes);
+        check_sample(&index, i, s);
     o->samples = index.head.samples;
     o->problems = mr__index_problem_count(&index);
     o->hash = mr__hash(bytes, nbytes);
@@ -96,7 +116,7 @@ static outcome scan_once(const subject *s, mr_broken_policy broken, fuzz_heap *h
     if (o.result == 0)
         o.result = mr__index_build_finish(&build, &head, &bytes, &nbytes);
     if (o.result == 0)
-        check_made(bytes, nbytes, s->file.nbytes, &o);
+        check_made(bytes, nbytes, s, &o);
     mr__index_build_fini(&build);
     FUZZ_REQUIRE(heap->blocks == 0, "%lld blocks are left", (long long)heap->blocks);
     return o;

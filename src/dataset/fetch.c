@@ -4,6 +4,7 @@
 
 #include "dataset/cifar.h"
 #include "dataset/place.h"
+#include "dataset/recordio_join.h"
 #include "kernel/hash.h"
 #include <errno.h>
 #include <stdio.h>
@@ -159,6 +160,35 @@ static int check_hash(const mr_dataset *d, const mr__fetch *f, const mr__fetched
                     (unsigned long long)f->nbytes, (unsigned long long)f->offset, mr__name_end(f->shard->path));
 }
 
+static int wrap_planes(const mr_dataset *d, mr__fetch *f, const mr__fetched *is, const void **bytes, size_t *nbytes,
+                       mr__detail *detail)
+{
+    size_t wrapped;
+    if (is->got != MR__CIFAR_NBYTES)
+        return mr__fail(detail, MR_ECORRUPT, "%s: %zu bytes are no image of CIFAR", f->key, is->got);
+    int result = mr__cifar_wrap(is->bytes, &d->hooks, &f->wrapped, &wrapped);
+    if (result != 0)
+        return mr__fail(detail, result, "%s: %s", f->key, mr_error_text(result));
+    *bytes = f->wrapped.bytes;
+    *nbytes = wrapped;
+    return 0;
+}
+
+static int join_parts(const mr_dataset *d, mr__fetch *f, const mr__fetched *is, const void **bytes, size_t *nbytes,
+                      mr__detail *detail)
+{
+    size_t offset, joined;
+    int result = mr__recordio_join(is->bytes, is->got, &d->hooks, &f->wrapped, &offset, &joined);
+    if (result == MR_ENOMEM)
+        return mr__fail(detail, result, "%s: out of memory for its %zu bytes", f->key, is->got);
+    if (result != 0)
+        return mr__fail(detail, result, "%s: the %zu bytes at byte %llu of %s are no record in parts", f->key, is->got,
+                        (unsigned long long)f->offset, file_name(d, f));
+    *bytes = f->wrapped.bytes + offset;
+    *nbytes = joined;
+    return 0;
+}
+
 int mr__fetch_end(mr_dataset *d, mr__fetch *f, const mr__fetched *is, const void **bytes, size_t *nbytes,
                   mr__detail *detail)
 {
@@ -171,18 +201,11 @@ int mr__fetch_end(mr_dataset *d, mr__fetch *f, const mr__fetched *is, const void
         mr__file_close(&f->file);
     if (result != 0)
         return result;
-    if (!f->record.planar) {
-        *bytes = is->bytes;
-        *nbytes = is->got;
-        return 0;
-    }
-    size_t wrapped;
-    if (is->got != MR__CIFAR_NBYTES)
-        return mr__fail(detail, MR_ECORRUPT, "%s: %zu bytes are no image of CIFAR", f->key, is->got);
-    result = mr__cifar_wrap(is->bytes, &d->hooks, &f->wrapped, &wrapped);
-    if (result != 0)
-        return mr__fail(detail, result, "%s: %s", f->key, mr_error_text(result));
-    *bytes = f->wrapped.bytes;
-    *nbytes = wrapped;
+    if (f->record.parts)
+        return join_parts(d, f, is, bytes, nbytes, detail);
+    if (f->record.planar)
+        return wrap_planes(d, f, is, bytes, nbytes, detail);
+    *bytes = is->bytes;
+    *nbytes = is->got;
     return 0;
 }

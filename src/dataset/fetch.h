@@ -21,7 +21,7 @@ typedef struct mr__fetch {
     uint64_t offset, nbytes; /* to be read */
     bool unread;             /* after mr__fetch_end: it could not be read, or is not what was indexed */
     mr__buffer name;         /* the memory of `path` */
-    mr__buffer wrapped;      /* of pixels that have no head */
+    mr__buffer wrapped;      /* of pixels that have no head, and of what is stored in parts */
 } mr__fetch;
 
 void mr__fetch_fini(mr__fetch *f, const mr_hooks *hooks);
@@ -41,7 +41,9 @@ typedef struct mr__fetched {
     int64_t file_mtime_ns;
 } mr__fetched;
 
-/* Checks it (all there, the file unchanged, the hash), and gives the stored bytes: these, or a copy with a head. */
+/* Checks it (all there, the file unchanged, the hash), and gives the stored bytes: these, or a copy with a head or in
+ * one piece.
+ */
 int mr__fetch_end(mr_dataset *d, mr__fetch *f, const mr__fetched *is, const void **bytes, size_t *nbytes,
                   mr__detail *detail);
 

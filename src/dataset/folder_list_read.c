@@ -5,6 +5,7 @@
 #include "dataset/folder_list.h"
 #include "dataset/folder_walk.h"
 #include "dataset/index_file.h"
+#include "dataset/records.h"
 #include "source/file.h"
 
 #include <string.h>
@@ -102,18 +103,23 @@ static bool next_word(span *rest, span *word)
     return word->nbytes != 0;
 }
 
+static bool is_whole(mr__json_token token)
+{
+    int64_t value;
+    return mr__json_i64(token, &value);
+}
+
+static bool is_too_large(mr__json_token token)
+{
+    return mr__text_is_whole(token.text, token.nbytes) && !is_whole(token);
+}
+
 static bool read_number(span word, mr__json_token *token)
 {
     size_t plus = word.nbytes > 1 && word.text[0] == '+' && word.text[1] != '-';
     mr__json json = mr__json_init(word.text + plus, word.nbytes - plus);
     *token = mr__json_next(&json);
-    return token->kind == MR__JSON_NUMBER && mr__json_next(&json).kind == MR__JSON_END;
-}
-
-static bool is_whole(mr__json_token token)
-{
-    int64_t value;
-    return mr__json_i64(token, &value);
+    return token->kind == MR__JSON_NUMBER && mr__json_next(&json).kind == MR__JSON_END && !is_too_large(*token);
 }
 
 /* What stands behind the tab. */
@@ -152,17 +158,23 @@ static int read_plain(mr__list *list, mr__list_line *line, span text, bool *kept
     return code;
 }
 
-/* [1, 2.5]; `json` stands behind the bracket. */
-static bool put_array(mr__list *list, mr__list_line *line, mr__json *json)
+/* [1, 2.5]; `json` stands behind the bracket, which is `first`. */
+static bool put_array(mr__list *list, mr__list_line *line, mr__json *json, mr__json_token first)
 {
     mr__json again = *json;
     mr__json_token token;
     size_t count = 0;
-    bool whole = true;
-    for (; (token = mr__json_next(json)).kind == MR__JSON_NUMBER; count++)
+    bool whole = true, fits = true;
+    for (; (token = mr__json_next(json)).kind == MR__JSON_NUMBER; count++) {
         whole = whole && is_whole(token);
+        fits = fits && !is_too_large(token);
+    }
     if (token.kind != MR__JSON_ARRAY_END)
         return false;
+    if (!fits) {
+        put_text(list, line, (span){json->text + first.at, token.at + 1 - first.at});
+        return true;
+    }
     begin_label(list, line, whole ? MR_LABEL_INTS : MR_LABEL_FLOATS, count);
     for (size_t i = 0; i < count; i++)
         put_number(list, mr__json_next(&again), !whole);
@@ -194,6 +206,10 @@ static bool put_json_label(mr__list *list, mr__list_line *line, mr__json *json, 
         mr__text_add(&list->words, (uint8_t[8]){token.kind == MR__JSON_TRUE}, 8);
         return true;
     case MR__JSON_NUMBER:
+        if (is_too_large(token)) {
+            put_text(list, line, (span){token.text, token.nbytes});
+            return true;
+        }
         begin_label(list, line, is_whole(token) ? MR_LABEL_INT : MR_LABEL_FLOAT, 1);
         put_number(list, token, !is_whole(token));
         return true;
@@ -203,7 +219,7 @@ static bool put_json_label(mr__list *list, mr__list_line *line, mr__json *json, 
         put_text(list, line, text);
         return true;
     default:
-        return token.kind == MR__JSON_ARRAY && put_array(list, line, json);
+        return token.kind == MR__JSON_ARRAY && put_array(list, line, json, token);
     }
 }
 

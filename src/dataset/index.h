@@ -61,6 +61,7 @@ typedef struct mr__record {
     bool has_hash;
     bool pixel_mode; /* an L3 in pixel mode though it came from a JPEG */
     bool planar;     /* pixels without a head, plane after plane: CIFAR */
+    bool parts;      /* all of a RecordIO record that is stored in parts (recordio_join.h): the image is among them */
 } mr__record;
 
 typedef struct mr__member {

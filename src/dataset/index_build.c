@@ -130,6 +130,7 @@ static void put_record(const mr__record *from, uint8_t to[MR__INDEX_RECORD_NBYTE
     unsigned flags = from->has_hash ? MR__RECORD_HASHED : 0;
     flags |= from->pixel_mode ? MR__RECORD_PIXEL_MODE : 0;
     flags |= from->planar ? MR__RECORD_PLANAR : 0;
+    flags |= from->parts ? MR__RECORD_PARTS : 0;
     mr__store_le16(to + 42, (uint16_t)flags);
     to[44] = from->orientation;
 }

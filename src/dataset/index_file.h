@@ -32,6 +32,7 @@ enum {
     MR__RECORD_HASHED = 1 << 0, /* flags of a record */
     MR__RECORD_PIXEL_MODE = 1 << 1,
     MR__RECORD_PLANAR = 1 << 2,
+    MR__RECORD_PARTS = 1 << 3,
 };
 
 #define MR__INDEX_IMAGE_MAX  ((UINT64_C(1) << 40) - 1) /* bytes of a stored image */

@@ -79,7 +79,7 @@ const char *mr__record_fault(const mr__index_head *head, const uint8_t bytes[MR_
         return "channels, depth and size do not go together";
     if (bytes[44] > 8)
         return "its orientation does not exist";
-    if (flags >= MR__RECORD_PLANAR * 2 || bytes[45] != 0 || mr__load_le16(bytes + 46) != 0)
+    if (flags >= MR__RECORD_PARTS * 2 || bytes[45] != 0 || mr__load_le16(bytes + 46) != 0)
         return "bits are set that have no meaning";
     if ((flags & MR__RECORD_HASHED) == 0 && mr__load_le64(bytes + 24) != 0)
         return "there is a hash without the bit that says so";
@@ -110,6 +110,7 @@ bool mr__index_record(const mr__index *index, uint64_t position, mr__record *rec
         .has_hash = (flags & MR__RECORD_HASHED) != 0,
         .pixel_mode = (flags & MR__RECORD_PIXEL_MODE) != 0,
         .planar = (flags & MR__RECORD_PLANAR) != 0,
+        .parts = (flags & MR__RECORD_PARTS) != 0,
     };
     return true;
 }

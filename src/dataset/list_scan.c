@@ -5,8 +5,9 @@
  *     OFFSET LENGTH [LABEL]
  *
  * in bytes, separated by spaces or tabs. The label is the rest of the line: a whole number, a number with a point or an
- * exponent, or any other text; without one the sample has none. Empty lines, and lines whose first letter is #, are
- * passed over. The key of a sample is its number among the others, "000000012": a line that is wrong keeps its own.
+ * exponent, or any other text (a whole number that does not fit 64 bits is one); without one the sample has none. Empty
+ * lines, and lines whose first letter is #, are passed over. The key of a sample is its number among the others,
+ * "000000012": a line that is wrong keeps its own.
  */
 #define _GNU_SOURCE // strtod_l
 
@@ -95,11 +96,12 @@ static mr_label make_label(const reading *r, text t)
     char number[NUMBER_NBYTES_MAX + 1];
     if (t.nbytes == 0)
         return label;
-    if (mr__text_i64(t.bytes, t.nbytes, &label.integer)) {
+    bool whole = mr__text_is_whole(t.bytes, t.nbytes), plus = whole && t.bytes[0] == '+';
+    if (mr__text_i64(t.bytes + plus, t.nbytes - plus, &label.integer)) {
         label.kind = MR_LABEL_INT;
         return label;
     }
-    if (t.nbytes <= NUMBER_NBYTES_MAX) {
+    if (!whole && t.nbytes <= NUMBER_NBYTES_MAX) {
         memcpy(number, t.bytes, t.nbytes);
         number[t.nbytes] = '\0';
         if (is_number(number))

@@ -8,8 +8,9 @@
  *
  * A payload that has the magic in it, at a multiple of 4, is cut there into parts, and the magic left out between them.
  * So the magic at a multiple of 4 begins a part wherever it is: behind damage the next whole record is looked for by
- * it. And the image of a record of several parts does not stand in the file in one piece: it has no place that an index
- * could give, and is left out. By chance that is one image of 100 kB in 170,000.
+ * it. And the image of a record of several parts does not stand in the file in one piece: the index has the place of
+ * the whole record, `parts`, and who reads it puts it together (recordio_join.h). By chance that is one image of 100 kB
+ * in 170,000.
  *
  * The payload of a record: u32 flag, f32 label, u64 id, u64 id2; then, where flag is not 0, that many f32 which are the
  * label instead; then the image. All little-endian.
@@ -19,16 +20,24 @@
  */
 #include "base/bytes.h"
 #include "base/size.h"
+#include "dataset/recordio_join.h"
 #include "dataset/records.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#define MAGIC     0xced7230au
 #define IDX_LINES ((size_t)1 << 26) /* 2 GiB of entries */
 
-enum { HEAD_NBYTES = 8, LABEL_HEAD_NBYTES = 24, WHOLE = 0, FIRST = 1, MIDDLE = 2, LAST = 3, PIECE_NBYTES = 1 << 16 };
+enum {
+    HEAD_NBYTES = MR__RECORDIO_HEAD_NBYTES,
+    LABEL_HEAD_NBYTES = MR__RECORDIO_LABEL_NBYTES,
+    WHOLE = MR__RECORDIO_WHOLE,
+    FIRST = MR__RECORDIO_FIRST,
+    MIDDLE = MR__RECORDIO_MIDDLE,
+    LAST = MR__RECORDIO_LAST,
+    PIECE_NBYTES = 1 << 16
+};
 
 /* A line of the .idx. */
 typedef struct entry {
@@ -50,10 +59,12 @@ typedef struct reading {
     mr__window window;
     mr__key_set keys;
     mr__buffer label;
+    mr__buffer joined; /* the beginning of a payload that is in parts */
     idx idx;
     uint64_t at, number; /* of the record that is being read */
     unsigned part;
-    uint64_t nbytes; /* of the payload of its first part */
+    uint64_t nbytes;        /* of its payload, put together */
+    uint64_t record_nbytes; /* in parts: from the first one's head to the last one's end */
 } reading;
 
 typedef struct place {
@@ -247,6 +258,61 @@ static int make_labels(reading *r, const uint8_t *floats, size_t count, mr_label
     return 0;
 }
 
+static int read_head(reading *r, uint64_t at, bool *there, unsigned *part, uint64_t *nbytes)
+{
+    size_t got;
+    const uint8_t *head = mr__window_get(&r->window, at, HEAD_NBYTES, &got);
+    if (head == NULL)
+        return mr__scan_io(r->scan, &r->window);
+    *part = 0;
+    *nbytes = 0;
+    *there = got == HEAD_NBYTES && mr__recordio_head(head, part, nbytes);
+    return 0;
+}
+
+/* The first `most` bytes of a payload in parts, into `joined`; *got where it, or the file, has fewer. */
+static int join_begin(reading *r, size_t most, size_t *got)
+{
+    uint64_t at = r->at, nbytes;
+    unsigned part = FIRST;
+    *got = 0;
+    if (mr__buffer_reserve(&r->joined, r->scan->hooks, most + 4) != 0)
+        return MR_ENOMEM;
+    for (bool first = true, there; *got < most && (first || part != LAST); first = false) {
+        size_t n;
+        int result = read_head(r, at, &there, &part, &nbytes);
+        if (result != 0 || !there)
+            return result;
+        if (!first) {
+            mr__store_le32(r->joined.bytes + *got, MR__RECORDIO_MAGIC);
+            *got += 4;
+        }
+        size_t wanted = *got >= most ? 0 : nbytes < most - *got ? (size_t)nbytes : most - *got;
+        const uint8_t *bytes = mr__window_get(&r->window, at + HEAD_NBYTES, wanted, &n);
+        if (bytes == NULL)
+            return mr__scan_io(r->scan, &r->window);
+        if (n != 0)
+            memcpy(r->joined.bytes + *got, bytes, n);
+        *got += n;
+        at += HEAD_NBYTES + mr__recordio_padded(nbytes);
+    }
+    *got = *got < most ? *got : most;
+    return 0;
+}
+
+/* Bytes of the payload, as mr__window_get gives them, however it is stored. */
+static int get_payload(reading *r, uint64_t offset, size_t nbytes, const uint8_t **bytes, size_t *got)
+{
+    if (r->part == WHOLE) {
+        *bytes = mr__window_get(&r->window, r->at + HEAD_NBYTES + offset, nbytes, got);
+        return *bytes != NULL ? 0 : mr__scan_io(r->scan, &r->window);
+    }
+    int result = join_begin(r, (size_t)offset + nbytes, got);
+    *got = *got > offset ? *got - (size_t)offset : 0;
+    *bytes = *got != 0 ? r->joined.bytes + offset : r->joined.bytes;
+    return result;
+}
+
 typedef struct header {
     uint32_t flag;
     float label;
@@ -256,11 +322,11 @@ typedef struct header {
 /* From the payload's head to where the image begins. *good: it makes sense. */
 static int read_label(reading *r, header *h, mr__draft *draft, bool *good)
 {
-    uint64_t payload = r->at + HEAD_NBYTES;
+    const uint8_t *bytes;
     size_t got;
-    const uint8_t *bytes = mr__window_get(&r->window, payload, LABEL_HEAD_NBYTES, &got);
-    if (bytes == NULL)
-        return mr__scan_io(r->scan, &r->window);
+    int result = get_payload(r, 0, LABEL_HEAD_NBYTES, &bytes, &got);
+    if (result != 0)
+        return result;
     *good = false;
     if (r->nbytes < LABEL_HEAD_NBYTES || got < LABEL_HEAD_NBYTES)
         return mr__scan_broken(r->scan, MR_ECORRUPT, "%s has %llu bytes, less than the head of an image record",
@@ -273,8 +339,6 @@ static int read_label(reading *r, header *h, mr__draft *draft, bool *good)
     if (h->flag > MR__LABEL_VALUES_MAX)
         return mr__scan_broken(r->scan, MR_ELIMIT, "%s has %u labels; a sample can have %d", place_of(r).text, h->flag,
                                MR__LABEL_VALUES_MAX);
-    draft->record.offset = payload + LABEL_HEAD_NBYTES + labels;
-    draft->record.nbytes = r->nbytes - LABEL_HEAD_NBYTES - labels;
     *good = true;
     if (h->flag == 0) {
         bool whole = is_whole(h->label);
@@ -283,13 +347,29 @@ static int read_label(reading *r, header *h, mr__draft *draft, bool *good)
         draft->label.real = whole ? 0 : h->label;
         return 0;
     }
-    bytes = mr__window_get(&r->window, payload + LABEL_HEAD_NBYTES, (size_t)labels, &got);
-    if (bytes == NULL)
-        return mr__scan_io(r->scan, &r->window);
+    result = get_payload(r, LABEL_HEAD_NBYTES, (size_t)labels, &bytes, &got);
+    if (result != 0)
+        return result;
     *good = got == labels;
     return *good
                ? make_labels(r, bytes, h->flag, &draft->label)
                : mr__scan_broken(r->scan, MR_ETRUNCATED, "the file was cut in %s while it was read", place_of(r).text);
+}
+
+/* Where the image is, or the record that it is in, and its form. */
+static int place_image(reading *r, const header *h, mr__record *record)
+{
+    uint64_t at = LABEL_HEAD_NBYTES + UINT64_C(4) * h->flag, nbytes = r->nbytes - at;
+    const uint8_t *bytes;
+    size_t got;
+    int result = get_payload(r, at, nbytes < MR__PROBE_NBYTES ? (size_t)nbytes : MR__PROBE_NBYTES, &bytes, &got);
+    if (result != 0)
+        return result;
+    record->form = (uint8_t)mr_form_probe(bytes, got);
+    record->parts = r->part != WHOLE;
+    record->offset = record->parts ? r->at : r->at + HEAD_NBYTES + at;
+    record->nbytes = record->parts ? r->record_nbytes : nbytes;
+    return 0;
 }
 
 static int add_sample(reading *r)
@@ -302,10 +382,10 @@ static int add_sample(reading *r)
     int result = find_line(r, &line);
     if (result == 0)
         result = read_label(r, &h, &draft, &good);
+    if (result == 0 && good)
+        result = place_image(r, &h, &draft.record);
     if (result != 0 || !good)
         return result;
-    if (!mr__scan_form(&r->window, draft.record.offset, draft.record.nbytes, &draft.record.form))
-        return mr__scan_io(r->scan, &r->window);
     snprintf(number, sizeof number, "%llu", (unsigned long long)h.id);
     draft.key = line != NULL ? (const char *)r->idx.keys.bytes + line->key : number;
     draft.key_nbytes = line != NULL ? line->key_nbytes : strlen(number);
@@ -322,7 +402,7 @@ static int find_record(reading *r, uint64_t *at)
         if (bytes == NULL)
             return mr__scan_io(r->scan, &r->window);
         for (size_t i = 0; i + HEAD_NBYTES <= got; i += 4)
-            if (mr__load_le32(bytes + i) == MAGIC && mr__load_le32(bytes + i + 4) >> 29 <= FIRST) {
+            if (mr__load_le32(bytes + i) == MR__RECORDIO_MAGIC && mr__load_le32(bytes + i + 4) >> 29 <= FIRST) {
                 *at = from + i;
                 return 0;
             }
@@ -337,18 +417,6 @@ static int find_record(reading *r, uint64_t *at)
     }
 }
 
-static int read_head(reading *r, uint64_t at, bool *there, unsigned *part, uint64_t *nbytes)
-{
-    size_t got;
-    const uint8_t *head = mr__window_get(&r->window, at, HEAD_NBYTES, &got);
-    if (head == NULL)
-        return mr__scan_io(r->scan, &r->window);
-    *there = got == HEAD_NBYTES && mr__load_le32(head) == MAGIC;
-    *part = *there ? mr__load_le32(head + 4) >> 29 : 0;
-    *nbytes = *there ? mr__load_le32(head + 4) & ((UINT32_C(1) << 29) - 1) : 0;
-    return 0;
-}
-
 /* Where the part that begins at `at` ends; false: behind the end of the file. The padding of the last may be missing.
  */
 static bool find_end(const reading *r, uint64_t at, uint64_t nbytes, uint64_t *end)
@@ -356,36 +424,48 @@ static bool find_end(const reading *r, uint64_t at, uint64_t nbytes, uint64_t *e
     uint64_t left = r->scan->file->nbytes - at - HEAD_NBYTES;
     if (nbytes > left)
         return false;
-    uint64_t padded = (nbytes + 3) / 4 * 4;
+    uint64_t padded = mr__recordio_padded(nbytes);
     *end = at + HEAD_NBYTES + (padded < left ? padded : left);
     return true;
 }
 
-/* The other parts of a record: *at goes from the end of the first behind the last, or to what is no part of it. */
-static int pass_parts(reading *r, uint64_t *at)
+/* What is wrong with the part at *at, which then goes to the next record. */
+static int say_bad_part(reading *r, uint64_t *at, bool there, unsigned part)
 {
-    bool more = true;
-    while (more && *at < r->scan->file->nbytes) {
+    bool cut = r->scan->file->nbytes - *at < HEAD_NBYTES || (there && (part == MIDDLE || part == LAST));
+    int result = find_line(r, &(const entry *){NULL}); // its line is right, its image is not
+    if (result == 0)
+        result = mr__scan_broken(
+            r->scan, cut ? MR_ETRUNCATED : MR_ECORRUPT, "%s is stored in parts, and the one at byte %llu %s",
+            place_of(r).text, (unsigned long long)*at, cut ? "goes on behind the end of the file" : "is none of them");
+    return result != 0 ? result : find_record(r, at);
+}
+
+/* The other parts of a record: *at goes from the end of the first behind the last. *good: all are there. */
+static int pass_parts(reading *r, uint64_t *at, bool *good)
+{
+    unsigned part = FIRST;
+    *good = false;
+    while (part != LAST) {
         bool there;
-        unsigned part;
         uint64_t nbytes, end;
         int result = read_head(r, *at, &there, &part, &nbytes);
         if (result == 0)
             result = mr__scan_seen(r->scan, 0);
         if (result != 0)
             return result;
-        if (!there || part < MIDDLE || part > LAST || !find_end(r, *at, nbytes, &end))
-            break;
+        if (!there || (part != MIDDLE && part != LAST) || !find_end(r, *at, nbytes, &end))
+            return say_bad_part(r, at, there, part);
+        r->nbytes += 4 + nbytes;
+        r->record_nbytes = *at + HEAD_NBYTES + nbytes - r->at;
         *at = end;
-        more = part == MIDDLE;
     }
-    int result = find_line(r, &(const entry *){NULL}); // its line is right, its image is not
-    if (result != 0)
-        return result;
-    return mr__scan_broken(r->scan, MR_EUNSUPPORTED,
-                           "%s is stored in parts, as its image happens to hold RecordIO's magic number: it stands "
-                           "nowhere in one piece and is left out",
-                           place_of(r).text);
+    *good = r->record_nbytes <= MR__RECORD_NBYTES_MAX;
+    int result = *good ? 0 : find_line(r, &(const entry *){NULL});
+    return *good || result != 0
+               ? result
+               : mr__scan_broken(r->scan, MR_ELIMIT, "%s has %llu bytes; a record of more than 1 GiB is refused",
+                                 place_of(r).text, (unsigned long long)r->record_nbytes);
 }
 
 /* One record; `at` goes behind it, or behind what is broken. */
@@ -397,7 +477,11 @@ static int read_record(reading *r)
     if (result != 0)
         return result;
     if (there && r->part <= FIRST && find_end(r, r->at, r->nbytes, &end)) {
-        result = r->part == WHOLE ? add_sample(r) : pass_parts(r, &end);
+        bool good = true;
+        if (r->part == FIRST)
+            result = pass_parts(r, &end, &good);
+        if (result == 0 && good)
+            result = add_sample(r);
         r->at = end;
         return result;
     }
@@ -409,8 +493,9 @@ static int read_record(reading *r)
                                  place_of(r).text, (unsigned long long)r->scan->file->nbytes);
     else
         result = mr__scan_broken(r->scan, r->at == 0 ? MR_EFORMAT : MR_ECORRUPT,
-                                 "damaged RecordIO file: %s does not begin with %s; the next one is looked for",
-                                 place_of(r).text, there ? "its first part" : "the magic number");
+                                 "damaged RecordIO file: %s does not begin with %s%s", place_of(r).text,
+                                 there ? "its first part" : "the magic number",
+                                 mr__scan_skips(r->scan, "; the next one is looked for"));
     uint64_t from = r->at + (there ? HEAD_NBYTES : 4);
     if (result == 0)
         result = find_record(r, &from);
@@ -443,6 +528,7 @@ static int scan_file(mr__scan *scan)
     mr__buffer_fini(&r.idx.entries, scan->hooks);
     mr__buffer_fini(&r.idx.keys, scan->hooks);
     mr__buffer_fini(&r.label, scan->hooks);
+    mr__buffer_fini(&r.joined, scan->hooks);
     mr__window_fini(&r.window);
     return mr__scan_end(scan, result);
 }
@@ -451,7 +537,8 @@ static bool probe(const char *path, const uint8_t *bytes, size_t nbytes, uint64_
 {
     (void)path;
     (void)file_nbytes;
-    return nbytes >= HEAD_NBYTES && mr__load_le32(bytes) == MAGIC && mr__load_le32(bytes + 4) >> 29 <= FIRST;
+    return nbytes >= HEAD_NBYTES && mr__load_le32(bytes) == MR__RECORDIO_MAGIC &&
+           mr__load_le32(bytes + 4) >> 29 <= FIRST;
 }
 
 const mr__scanner mr__scanner_recordio = {

@@ -98,6 +98,15 @@ bool mr__text_i64(const char *text, size_t nbytes, int64_t *value)
     return true;
 }
 
+bool mr__text_is_whole(const char *text, size_t nbytes)
+{
+    size_t sign = nbytes != 0 && (text[0] == '-' || text[0] == '+');
+    for (size_t i = sign; i < nbytes; i++)
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+    return nbytes > sign;
+}
+
 bool mr__scan_form(mr__window *window, uint64_t offset, uint64_t nbytes, uint8_t *form)
 {
     size_t got, most = nbytes < MR__PROBE_NBYTES ? (size_t)nbytes : MR__PROBE_NBYTES;

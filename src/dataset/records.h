@@ -49,6 +49,10 @@ int mr__lines_next(mr__lines *lines, const char **line, size_t *nbytes);
 bool mr__text_u64(const char *text, size_t nbytes, uint64_t *value);
 bool mr__text_i64(const char *text, size_t nbytes, int64_t *value);
 
+/* Digits alone, with or without a sign. One that does not fit 64 bits is a name, and no number: a float would keep some
+ * of its digits, and be that of others too. */
+bool mr__text_is_whole(const char *text, size_t nbytes);
+
 /* The form of an image by its first bytes. False: reading failed (mr__scan_io). */
 bool mr__scan_form(mr__window *window, uint64_t offset, uint64_t nbytes, uint8_t *form);
 

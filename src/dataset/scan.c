@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/scan.h"
 
+#include "dataset/index_file.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 /* A file that is broken in so many places is none of its kind; and each takes memory. */
 enum { PROBLEM_MAX = 10000 };
+
+/* However long the name and the text are, the end of the sentence is in the detail. */
+static int refuse(const mr__scan *scan, int code, const char *text)
+{
+    static const char advice[] = "; --broken=skip leaves it out";
+    const char *name = mr__name_end(scan->path);
+    size_t taken = strlen(name) + strlen(": ") + sizeof advice;
+    return mr__fail(scan->detail, code, "%s: %.*s%s", name, (int)(sizeof scan->detail->text - taken), text, advice);
+}
 
 int mr__scan_broken(mr__scan *scan, int code, const char *format, ...)
 {
@@ -16,7 +27,7 @@ int mr__scan_broken(mr__scan *scan, int code, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (scan->broken != MR_BROKEN_SKIP)
-        return mr__fail(scan->detail, code, "%s: %s", scan->path, text);
+        return refuse(scan, code, text);
     if (scan->to->problems == PROBLEM_MAX)
         return mr__fail(scan->detail, MR_ELIMIT, "%s: more than %d things are wrong with it, the last: %.100s",
                         scan->path, PROBLEM_MAX, text);

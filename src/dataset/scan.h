@@ -39,9 +39,15 @@ extern const mr__scanner mr__scanner_tar, mr__scanner_tfrecord, mr__scanner_reco
 
 /*
  * What is wrong in the file, at a byte: with MR_BROKEN_SKIP it is noted as a problem of the index and 0 comes back;
- * else it is the error.
+ * else it is the error, with a word on what can be done.
  */
 __attribute__((format(printf, 3, 4))) int mr__scan_broken(mr__scan *scan, int code, const char *format, ...);
+
+/* What such a text says of the consequences: they are none but with MR_BROKEN_SKIP, and then these words none. */
+static inline const char *mr__scan_skips(const mr__scan *scan, const char *words)
+{
+    return scan->broken == MR_BROKEN_SKIP ? words : "";
+}
 
 /* Reading failed: scan->path and the errno's words; or no memory. */
 int mr__scan_io(mr__scan *scan, const mr__window *window);

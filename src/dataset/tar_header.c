@@ -16,6 +16,7 @@ enum {
     CHECKSUM = 148,
     CHECKSUM_NBYTES = 8,
     TYPE = 156,
+    LINK = 157,
     MAGIC = 257,
     MAJOR = 329,
     MINOR = 337,
@@ -134,6 +135,12 @@ static void read_type(const uint8_t *block, mr__tar_header *header)
         break;
     case '1':
     case '2':
+        header->kind = MR__TAR_LINK;
+        header->has_payload = false;
+        header->symbolic = block[TYPE] == '2';
+        header->link_nbytes = field_nbytes(block + LINK, MR__TAR_LINK_MAX);
+        memcpy(header->link, block + LINK, header->link_nbytes);
+        break;
     case '3':
     case '4':
     case '5':

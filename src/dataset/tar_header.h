@@ -13,15 +13,17 @@
 enum {
     MR__TAR_BLOCK = 512,
     MR__TAR_NAME_MAX = 256,      /* prefix, slash, name */
+    MR__TAR_LINK_MAX = 100,      /* where it leads; the beginning of a longer one */
     MR__TAR_EXTRA_MAX = 1 << 20, /* of a pax header or long name */
     MR__TAR_PATH_MAX = 4096,
 };
 
 typedef enum mr__tar_kind {
     MR__TAR_BAD,        /* no header */
-    MR__TAR_END,        /* zeros: the archive ends here, whatever follows */
+    MR__TAR_END,        /* zeros: the archive ends here */
     MR__TAR_FILE,       /* a regular file */
-    MR__TAR_OTHER,      /* a folder, link, device, or of a type we do not know: to be passed over */
+    MR__TAR_LINK,       /* a hard or symbolic one */
+    MR__TAR_OTHER,      /* a folder, device, or of a type we do not know: to be passed over */
     MR__TAR_SPARSE,     /* GNU's: a file with holes */
     MR__TAR_CONTINUED,  /* GNU's: the rest of a file from the volume before */
     MR__TAR_PAX,        /* records for the next header */
@@ -37,6 +39,9 @@ typedef struct mr__tar_header {
     uint64_t nbytes;  /* of the payload, at most INT64_MAX */
     size_t name_nbytes;
     char name[MR__TAR_NAME_MAX];
+    bool symbolic; /* of links */
+    size_t link_nbytes;
+    char link[MR__TAR_LINK_MAX];
     uint32_t checksum, stored_checksum; /* of a bad one: what it has to be, and what it says */
     bool no_size;                       /* of a bad one: the checksum is right, but its size is no number */
 } mr__tar_header;

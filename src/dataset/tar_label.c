@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "dataset/records.h"
 
 #include <locale.h>
 #include <math.h>
@@ -95,6 +96,8 @@ static bool next_number(const uint8_t *text, size_t nbytes, size_t *at, bool *wh
     if (end == *at)
         return false;
     *whole = read_integer(text + *at, end - *at, integer);
+    if (!*whole && mr__text_is_whole((const char *)text + *at, end - *at))
+        return false;
     if (!read_real(text + *at, end - *at, real)) {
         if (!*whole)
             return false;

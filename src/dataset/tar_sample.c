@@ -83,6 +83,24 @@ static bool is_image(const char *name, size_t nbytes)
     return !ends_in(name, before, "seg") && !ends_in(name, before, "mask");
 }
 
+static bool is_label(const char *name, size_t nbytes)
+{
+    return nbytes == 3 && memcmp(name, "cls", 3) == 0;
+}
+
+bool mr__tar_name_counts(const char *path, size_t nbytes)
+{
+    enum { LOOKED_AT = 32 }; /* of its end: enough for an ending, and for what makes a mask of it */
+    char name[LOOKED_AT] = "";
+    parts p;
+    if (!split_path(path, nbytes, &p))
+        return false;
+    size_t n = p.name_nbytes < sizeof name ? p.name_nbytes : sizeof name;
+    for (size_t i = 0; i < n; i++)
+        name[i] = lower(p.name[p.name_nbytes - n + i]);
+    return is_image(name, n) || is_label(name, p.name_nbytes);
+}
+
 static int fail_memory(const mr__tar_sample *s)
 {
     return mr__fail(s->scan->detail, MR_ENOMEM, "%s: out of memory for its index", s->scan->path);
@@ -229,7 +247,7 @@ static int take_entry(mr__tar_sample *s, mr__window *window, mr__tar_entry *entr
 {
     const char *key = (const char *)s->key.bytes, *name = (const char *)s->names.bytes + entry->name_at;
     bool image = !s->has_image && is_image(name, entry->name_nbytes);
-    bool label = entry->name_nbytes == 3 && memcmp(name, "cls", 3) == 0;
+    bool label = is_label(name, entry->name_nbytes);
     *left_out = true;
     if (image && entry->nbytes > RECORD_NBYTES_MAX)
         return mr__scan_broken(s->scan, MR_ELIMIT, "the image of sample \"%s\" has %llu bytes: 2^40 or more",

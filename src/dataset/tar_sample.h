@@ -56,6 +56,9 @@ int mr__tar_sample_turn(mr__tar_sample *sample, const char *path, size_t path_nb
 /* Adds the last one to the index; none is accepted. */
 int mr__tar_sample_finish(mr__tar_sample *sample);
 
+/* Whether a file of this name is an image or a label, so that a sample would miss it. */
+bool mr__tar_name_counts(const char *path, size_t nbytes);
+
 void mr__tar_sample_drop(mr__tar_sample *sample);
 void mr__tar_sample_fini(mr__tar_sample *sample);
 

@@ -6,7 +6,8 @@
  * Invariants
  * 1. Every place that goes into the index lies within the file.
  * 2. A step goes forward by a block at least: the time is bounded by the length of the file.
- * 3. Where a header is lost, all behind it is, and the sample that was being collected, which may lack members.
+ * 3. Where a header is lost, all behind it is, and the sample that was being collected, which may lack members. So it
+ *    is at the end of an archive with something behind it: that end may be a header whose block was lost.
  */
 #include "dataset/scan.h"
 #include "dataset/tar_header.h"
@@ -51,7 +52,7 @@ static const packing packings[] = {
 /* All from `at` on cannot be read, for this reason. The end of the walk. */
 __attribute__((format(printf, 4, 5))) static int lose_rest(walk *w, int code, uint64_t at, const char *format, ...)
 {
-    char why[160], sample[120] = "";
+    char why[200], sample[120] = "";
     va_list args;
     va_start(args, format);
     vsnprintf(why, sizeof why, format, args);
@@ -228,6 +229,19 @@ static int take_file(walk *w, const mr__tar_header *header, uint64_t offset, uin
     return mr__tar_sample_take(&w->sample, &w->window, name, name_nbytes, offset, nbytes);
 }
 
+/* Extracting would make an image of it, and webdataset nothing; what has no part in a sample may be one. */
+static int take_link(walk *w, const mr__tar_header *header)
+{
+    size_t name_nbytes;
+    const char *name = name_of(w, header, &name_nbytes);
+    if (!mr__tar_name_counts(name, name_nbytes))
+        return 0;
+    return mr__scan_broken(w->scan, MR_EUNSUPPORTED,
+                           "%s is a link to %s: WebDataset has no links; write the tar with %s",
+                           mr__tar_show(name, name_nbytes).text, mr__tar_show(header->link, header->link_nbytes).text,
+                           header->symbolic ? "-h" : "--hard-dereference");
+}
+
 /* A member; what was said before its header is used up. */
 static int take_member(walk *w, const mr__tar_header *header, uint64_t *end)
 {
@@ -238,11 +252,51 @@ static int take_member(walk *w, const mr__tar_header *header, uint64_t *end)
         result = check_payload(w, header, offset, nbytes);
     if (result != 0 || w->done)
         return result;
-    if (header->kind != MR__TAR_OTHER)
+    if (header->kind == MR__TAR_LINK)
+        result = take_link(w, header);
+    else if (header->kind != MR__TAR_OTHER)
         result = take_file(w, header, offset, nbytes);
     w->next.has_path = w->next.has_size = w->next.sparse = false;
     *end = offset + mr__tar_round(nbytes);
     return result;
+}
+
+static int check_stop(const walk *w)
+{
+    if (w->scan->stop != NULL && atomic_load_explicit(w->scan->stop, memory_order_relaxed))
+        return mr__fail(w->scan->detail, MR_ECLOSED, "%s: stopped while it was scanned", w->scan->path);
+    return 0;
+}
+
+/* How many bytes from `w->at` on are not zero. */
+static int count_behind(walk *w, uint64_t *count)
+{
+    enum { PIECE_NBYTES = 1 << 16 }; /* what the window has anyway */
+    size_t got = 1;
+    *count = 0;
+    for (uint64_t at = w->at; got != 0; at += got) {
+        const uint8_t *bytes = mr__window_get(&w->window, at, PIECE_NBYTES, &got);
+        int result = bytes == NULL ? mr__scan_io(w->scan, &w->window) : check_stop(w);
+        if (result != 0)
+            return result;
+        for (size_t i = 0; i < got; i++)
+            *count += bytes[i] != 0;
+    }
+    return 0;
+}
+
+/* A block of zeros. Writers put zeros behind it, nothing else. */
+static int take_end(walk *w)
+{
+    uint64_t count;
+    int result = count_behind(w, &count);
+    w->done = true;
+    if (result != 0 || count == 0)
+        return result;
+    return lose_rest(w, MR_ECORRUPT, w->at,
+                     "the tar ends at byte %llu, and %llu bytes behind that are not zero: were two tars joined (cat, "
+                     "tar -A)? tar -xi unpacks all of it",
+                     (unsigned long long)w->at, (unsigned long long)count);
 }
 
 static void tell_progress(walk *w)
@@ -266,8 +320,7 @@ static int step(walk *w)
     case MR__TAR_BAD:
         return fail_header(w, &header);
     case MR__TAR_END:
-        w->done = true;
-        return 0;
+        return take_end(w);
     case MR__TAR_PAX:
     case MR__TAR_PAX_GLOBAL:
     case MR__TAR_LONG_NAME:
@@ -284,9 +337,9 @@ static int step(walk *w)
 static int walk_shard(walk *w)
 {
     while (!w->done) {
-        if (w->scan->stop != NULL && atomic_load_explicit(w->scan->stop, memory_order_relaxed))
-            return mr__fail(w->scan->detail, MR_ECLOSED, "%s: stopped while it was scanned", w->scan->path);
-        int result = step(w);
+        int result = check_stop(w);
+        if (result == 0)
+            result = step(w);
         if (result != 0)
             return result;
         tell_progress(w);

@@ -11,10 +11,16 @@
  * stay useful. Both are checked: once, when the index is made, and never again.
  *
  * What of an Example becomes what of a sample is in the tables below: the first name that is there, with a value of
- * the right kind, counts. All other features are members, called like them; the bytes of such a member are the encoded
- * Feature message (example.h).
+ * the right kind, counts. All other features are members. Where a feature is a bytes_list with one value, a text or
+ * another image, the bytes of the member are that value. Of numbers and of several values they are the encoded Feature
+ * message (example.h), and the name of the member ends in ".pb".
+ *
+ * Members are called like their features, but for slashes, which no name in a tar shard can have: "image/class/text" is
+ * "image.class.text", "image/height" is "image.height.pb". Where that name is another's already it gets a number,
+ * "image.height.2.pb"; a feature without a name is "feature".
  */
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "cpu/crc32c.h"
 #include "dataset/example.h"
 #include "dataset/records.h"
@@ -41,7 +47,7 @@ typedef struct reading {
     mr__crc32c crc;
     mr__example example;
     mr__key_set keys;
-    mr__buffer key, label;
+    mr__buffer key, label, names;
     uint64_t at, number;           /* of the record that is being read; its place is that of its head */
     uint64_t data_at, data_nbytes; /* its data */
     bool lost;                     /* so is the rest of the file */
@@ -93,10 +99,10 @@ static int say_bad_length(reading *r, const uint8_t *head)
                         "unpack it first (%s), or write it uncompressed",
                         r->scan->path, gzip ? "gzip" : "zlib", gzip ? "gzip -d" : "pigz -dz");
     r->lost = true;
-    return mr__scan_broken(
-        r->scan, r->at == 0 ? MR_EFORMAT : MR_ECORRUPT,
-        "damaged TFRecord file: the sum of the length of %s does not match%s; all from there on is lost",
-        place_of(r).text, r->at == 0 ? ", so that it may be no TFRecord file at all" : "");
+    return mr__scan_broken(r->scan, r->at == 0 ? MR_EFORMAT : MR_ECORRUPT,
+                           "damaged TFRecord file: the sum of the length of %s does not match%s%s", place_of(r).text,
+                           r->at == 0 ? ", so that it may be no TFRecord file at all" : "",
+                           mr__scan_skips(r->scan, "; all from there on is lost"));
 }
 
 /* Where the data is. `lost`: nowhere. */
@@ -146,10 +152,9 @@ static int check_data(reading *r, bool *good)
         return mr__scan_io(r->scan, &r->window);
     *good = got == TAIL_NBYTES && mask(crc) == mr__load_le32(tail);
     return *good ? 0
-                 : mr__scan_broken(
-                       r->scan, MR_ECORRUPT,
-                       "damaged TFRecord file: the sum of the data of %s does not match; this record is left out",
-                       place_of(r).text);
+                 : mr__scan_broken(r->scan, MR_ECORRUPT,
+                                   "damaged TFRecord file: the sum of the data of %s does not match%s",
+                                   place_of(r).text, mr__scan_skips(r->scan, "; this record is left out"));
 }
 
 /* What example.h could not read: of reading, or of the Example. */
@@ -266,32 +271,92 @@ static int make_label(reading *r, const role_set *roles, mr_label *label)
     return 0;
 }
 
-static size_t list_members(const reading *r, const role_set *roles, mr__member members[MR__EXAMPLE_FEATURE_MAX])
+/* Where its bytes are, and the ending that tells what they are. */
+static int place_member(reading *r, const mr__feature *f, mr__member *member, const char **ending)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < r->example.count; i++) {
+    mr__feature_value value;
+    int result = mr__example_value(&r->example, f, 0, &value); // no numbers: those of the label are to stay
+    if (result == MR_EIO || result == MR_ENOMEM)
+        return result;
+    bool one = result == 0 && value.kind == MR__FEATURE_BYTES && value.count == 1;
+    member->offset = one ? value.offset : f->offset;
+    member->nbytes = one ? value.nbytes : f->nbytes;
+    *ending = one ? "" : ".pb";
+    return 0;
+}
+
+typedef struct members {
+    size_t count, names_nbytes;
+    mr__member list[MR__EXAMPLE_FEATURE_MAX];
+    uint64_t hashes[MR__EXAMPLE_FEATURE_MAX]; /* of names: they may be long, and made to be alike */
+} members;
+
+static bool has_name(const members *m, const char *name, size_t nbytes, uint64_t hash)
+{
+    for (size_t i = 0; i < m->count; i++)
+        if (m->hashes[i] == hash && m->list[i].name_nbytes == nbytes && memcmp(m->list[i].name, name, nbytes) == 0)
+            return true;
+    return false;
+}
+
+enum { NAME_MORE = 24 }; /* bytes, at most, that a name gets: "feature", a number, the ending, a zero */
+
+/* The name of the next member, for which there is room. */
+static void name_member(const reading *r, const mr__feature *f, const char *ending, members *m)
+{
+    static const char none[] = "feature";
+    char *name = (char *)r->names.bytes + m->names_nbytes;
+    size_t stem = f->name_nbytes != 0 ? f->name_nbytes : strlen(none), nbytes;
+    const char *from = f->name_nbytes != 0 ? (const char *)r->example.names.bytes + f->name : none;
+    uint64_t hash;
+    for (size_t i = 0; i < stem; i++)
+        name[i] = (char)(from[i] == '/' ? '.' : from[i]);
+    nbytes = stem + (size_t)snprintf(name + stem, NAME_MORE - strlen(none), "%s", ending);
+    hash = mr__hash(name, nbytes);
+    for (unsigned number = 2; has_name(m, name, nbytes, hash); number++) {
+        nbytes = stem + (size_t)snprintf(name + stem, NAME_MORE - strlen(none), ".%u%s", number, ending);
+        hash = mr__hash(name, nbytes);
+    }
+    m->hashes[m->count] = hash;
+    m->list[m->count].name = name;
+    m->list[m->count].name_nbytes = nbytes;
+    m->names_nbytes += nbytes;
+}
+
+static int list_members(reading *r, const role_set *roles, members *m)
+{
+    size_t room = r->example.names_nbytes + r->example.count * NAME_MORE;
+    int result = mr__buffer_reserve(&r->names, r->scan->hooks, room + 1);
+    m->count = m->names_nbytes = 0;
+    for (size_t i = 0; result == 0 && i < r->example.count; i++) {
         const mr__feature *f = &r->example.features[i];
+        const char *ending;
         if (f == roles->image || f == roles->label || f == roles->key)
             continue;
-        members[count++] = (mr__member){.name = (const char *)r->example.names.bytes + f->name,
-                                        .name_nbytes = f->name_nbytes,
-                                        .offset = f->offset,
-                                        .nbytes = f->nbytes};
+        result = place_member(r, f, &m->list[m->count], &ending);
+        if (result != 0)
+            break;
+        name_member(r, f, ending, m);
+        m->count++;
     }
-    return count;
+    return result;
 }
 
 static int add_sample(reading *r, const role_set *roles)
 {
     char numbered[MR__NUMBERED_NBYTES];
-    mr__member members[MR__EXAMPLE_FEATURE_MAX];
-    mr__draft draft = {.members = members, .member_count = list_members(r, roles, members)};
+    members found;
+    mr__draft draft = {.members = found.list};
+    int result = list_members(r, roles, &found);
+    if (result != 0)
+        return say_bad_example(r, result);
+    draft.member_count = found.count;
     if (draft.member_count > MR__MEMBER_MAX)
         return mr__scan_broken(r->scan, MR_ELIMIT, "%s has %zu features beside its image; a sample can have %d",
                                place_of(r).text, draft.member_count, MR__MEMBER_MAX);
     draft.record.offset = roles->image_value.offset;
     draft.record.nbytes = roles->image_value.nbytes;
-    int result = make_label(r, roles, &draft.label);
+    result = make_label(r, roles, &draft.label);
     if (result != 0)
         return say_bad_example(r, result);
     if (!mr__scan_form(&r->window, draft.record.offset, draft.record.nbytes, &draft.record.form))
@@ -360,6 +425,7 @@ static int scan_file(mr__scan *scan)
     mr__key_set_fini(&r.keys, scan->hooks);
     mr__buffer_fini(&r.key, scan->hooks);
     mr__buffer_fini(&r.label, scan->hooks);
+    mr__buffer_fini(&r.names, scan->hooks);
     mr__window_fini(&r.window);
     return mr__scan_end(scan, result);
 }

@@ -31,6 +31,7 @@ static void make_record(mr__record *record, const index_case *of, mr__rng *rng)
     record->hash = record->has_hash ? (uint64_t)mr__rng_u32(rng) << 32 | mr__rng_u32(rng) : 0;
     record->pixel_mode = mr__rng_below(rng, 2) == 0;
     record->planar = mr__rng_below(rng, 2) == 0;
+    record->parts = mr__rng_below(rng, 2) == 0;
 }
 
 static void make_label(index_sample *sample, mr__rng *rng)

@@ -90,7 +90,9 @@ static void lines_are_paths_and_labels(void **state)
                "a.jpg\tints 1,2,3\nb/c.png\tfloats 1,2.5,3\nodd\tnone\nb/d.webp\t4\n", 0);
     check_list("\xef\xbb\xbf"
                "a.jpg\t99999999999999999999\nf g.tiff\t1e2\n",
-               MR_BROKEN_FAIL, "a.jpg\tfloat 1e+20\nf g.tiff\tfloat 100\n", 0);
+               MR_BROKEN_FAIL, "a.jpg\ttext 99999999999999999999\nf g.tiff\tfloat 100\n", 1);
+    check_list("a.jpg\t1,-99999999999999999999\nf g.tiff\t+9223372036854775808\nodd\t1\n", MR_BROKEN_FAIL,
+               "a.jpg\ttext 1,-99999999999999999999\nf g.tiff\ttext +9223372036854775808\nodd\t1\n", 1);
     check_list(".//a.jpg\n./b/./c.png\nb//d.webp", MR_BROKEN_FAIL, "a.jpg\tnone\nb/c.png\tnone\nb/d.webp\tnone\n", 0);
 }
 
@@ -124,6 +126,10 @@ static void lines_may_be_json(void **state)
                "{\"path\":\"#e.jpg\",\"label\":null}",
                MR_BROKEN_FAIL, "a.jpg\tints 1,2\nodd\tfloats 1,0.5\nb/c.png\tfloat 1.25\nb/d.webp\t1\n#e.jpg\tnone\n",
                0);
+    check_list("{\"path\":\"a.jpg\",\"label\":99999999999999999999}\n"
+               "{\"path\":\"odd\",\"label\":[1, -99999999999999999999 ]}\n{\"path\":\"#e.jpg\",\"label\":1}",
+               MR_BROKEN_FAIL, "a.jpg\ttext 99999999999999999999\nodd\ttext [1, -99999999999999999999 ]\n#e.jpg\t1\n",
+               1);
     check_list("{\"path\":\"a.jpg\",\"label\":\"z\\u00e9\"}\n{\"path\":\"odd\",\"label\":\"b\"}", MR_BROKEN_FAIL,
                "a.jpg\t1\nodd\t0\n", 0);
     /* The first that means it counts; an image that is no text is no path. */

@@ -27,6 +27,7 @@ static void same_record(const mr__record *a, const mr__record *b)
     assert_int_equal(a->has_hash, b->has_hash);
     assert_int_equal(a->pixel_mode, b->pixel_mode);
     assert_int_equal(a->planar, b->planar);
+    assert_int_equal(a->parts, b->parts);
 }
 
 static void same_label(const mr_label *a, const mr_label *b)

@@ -50,10 +50,12 @@ static void every_kind_of_line(void **state)
                                "   # not this one\n"
                                "199 1 9223372036854775808\n"
                                "0 200 1e\n"
-                               "0 200 # five";
+                               "0 200 # five\n"
+                               "0 200 +12\n"
+                               "0 200 +99999999999999999999";
     scanned s;
     scan_list(&s, text, strlen(text), MR_BROKEN_FAIL);
-    scanned_expect(&s, 9, 0);
+    scanned_expect(&s, 11, 0);
     scanned_expect_key(&s, 0, "000000000");
     scanned_expect_key(&s, 8, "000000008");
     scanned_expect_int(&s, 0, 7);
@@ -65,9 +67,12 @@ static void every_kind_of_line(void **state)
     assert_int_equal(label.kind, MR_LABEL_TEXT);
     assert_int_equal(label.count, 16);
     assert_memory_equal(label.values, "a cat, two  dogs", 16);
-    assert_true(scanned_label(&s, 6).kind == MR_LABEL_FLOAT && scanned_label(&s, 6).real == 9223372036854775808.0);
+    assert_int_equal(scanned_label(&s, 6).kind, MR_LABEL_TEXT);
+    assert_memory_equal(scanned_label(&s, 6).values, "9223372036854775808", 19);
     assert_int_equal(scanned_label(&s, 7).kind, MR_LABEL_TEXT);
     assert_memory_equal(scanned_label(&s, 8).values, "# five", 6);
+    scanned_expect_int(&s, 9, 12);
+    assert_int_equal(scanned_label(&s, 10).kind, MR_LABEL_TEXT);
     mr__record first = scanned_record(&s, 0), second = scanned_record(&s, 1), last = scanned_record(&s, 6);
     assert_true(first.offset == 0 && first.nbytes == 100 && first.form == MR_FORM_JPEG && first.channels == 0);
     assert_true(second.offset == 100 && second.nbytes == 100 && second.form == MR_FORM_PNG);

@@ -32,7 +32,7 @@ static void types_are_told_apart(void **state)
         bool has_payload;
     } cases[] = {
         {'0', MR__TAR_FILE, true},      {'\0', MR__TAR_FILE, true},      {'7', MR__TAR_FILE, true},
-        {'1', MR__TAR_OTHER, false},    {'2', MR__TAR_OTHER, false},     {'3', MR__TAR_OTHER, false},
+        {'1', MR__TAR_LINK, false},     {'2', MR__TAR_LINK, false},      {'3', MR__TAR_OTHER, false},
         {'4', MR__TAR_OTHER, false},    {'5', MR__TAR_OTHER, false},     {'6', MR__TAR_OTHER, false},
         {'S', MR__TAR_SPARSE, true},    {'M', MR__TAR_CONTINUED, true},  {'x', MR__TAR_PAX, true},
         {'X', MR__TAR_PAX, true},       {'g', MR__TAR_PAX_GLOBAL, true}, {'L', MR__TAR_LONG_NAME, true},

@@ -91,6 +91,48 @@ static void some_members_are_passed_over(void **state)
     expect(&tar, MR_BROKEN_FAIL, false, "a jpeg +47 3\n__a__ jpeg +47\n");
 }
 
+static size_t add_link(tar_file *tar, const char *name, char type, const char *to)
+{
+    size_t at = tar_header(tar, name, type, 0);
+    memcpy(tar->bytes + at + 157, to, strlen(to));
+    tar_sign(tar, at);
+    return at;
+}
+
+static void links_to_images_are_told(void **state)
+{
+    (void)state;
+    tar_file tar = {NULL, 0};
+    add_jpeg(&tar, "a.jpg");
+    add_link(&tar, "b.JPG", '1', "a.jpg");
+    add_link(&tar, "c.left.png", '2', "../x\ty");
+    add_link(&tar, "d.cls", '2', "a.cls");
+    add_link(&tar, "d.txt", '2', "a.txt"); /* and these in silence */
+    add_link(&tar, "d.mask.png", '1', "a.mask.png");
+    add_link(&tar, "d.a.name.of.some.length.up.to.its.mask.png", '1', "a.mask.png");
+    add_link(&tar, ".hidden.jpg", '1', "a.jpg");
+    add_link(&tar, "folder", '2', "a.jpg");
+    add_jpeg(&tar, "e.jpg");
+    expect_broken(&tar, MR_EUNSUPPORTED,
+                  "b.JPG is a link to a.jpg: WebDataset has no links; write the tar with --hard-dereference; --broken",
+                  "a jpeg +47\ne jpeg +47\n"
+                  "! MR_EUNSUPPORTED b.JPG is a link to a.jpg: WebDataset has no links; write the tar with "
+                  "--hard-dereference\n"
+                  "! MR_EUNSUPPORTED c.left.png is a link to ../x?y: WebDataset has no links; write the tar with -h\n"
+                  "! MR_EUNSUPPORTED d.cls is a link to a.cls: WebDataset has no links; write the tar with -h\n");
+    char name[160];
+    memset(name, 'n', sizeof name);
+    memcpy(name + 150, ".png", 5);
+    tar_add(&tar, "././@LongLink", 'L', name, 155);
+    memset(name, 'm', 100); /* a field that is full has no zero at its end */
+    name[100] = '\0';
+    add_link(&tar, "likeness", '1', name);
+    tar_scanned s = tar_scan(&tar, MR_BROKEN_FAIL);
+    assert_int_equal(s.result, MR_EUNSUPPORTED);
+    assert_contains(s.detail.text, "nnn.png is a link to ...mmm");
+    tar_free(&tar);
+}
+
 static void the_image_is_the_first_that_is_no_mask(void **state)
 {
     (void)state;
@@ -124,7 +166,10 @@ static void labels_are_what_their_text_says(void **state)
         {"+007", " 7"},
         {"9223372036854775807", " 9223372036854775807"},
         {"-9223372036854775808", " -9223372036854775808"},
-        {"9223372036854775808", " 9.22337e+18."},
+        {"9223372036854775808", " \"9223372036854775808\""},
+        {"-99999999999999999999", " \"-99999999999999999999\""},
+        {"1 +99999999999999999999", " \"1 +99999999999999999999\""},
+        {"99999999999999999999.0", " 1e+20."},
         {"0.25", " 0.25."},
         {"-1e3\n", " -1000."},
         {"1 2 3", " 1,2,3"},
@@ -440,22 +485,42 @@ static void damage_names_its_byte(void **state)
                   "! MR_ETRUNCATED an empty file is no tar archive; the last 0 bytes of the shard are left out\n");
 }
 
-/* What follows the first block of zeros is not looked at, as tar does it. */
 static void zeros_end_it(void **state)
 {
     (void)state;
     tar_file tar = {NULL, 0};
-    add_jpeg(&tar, "a.jpg");
-    tar_add_zeros(&tar, 512);
-    add_jpeg(&tar, "b.jpg");
-    expect(&tar, MR_BROKEN_FAIL, false, "a jpeg +47\n");
     tar_end(&tar);
     expect(&tar, MR_BROKEN_FAIL, false, "");
     add_jpeg(&tar, "a.jpg");
-    tar_end(&tar);
-    memset(tar.bytes + tar.nbytes - 512, 'x', 300);
-    tar.nbytes -= 100;
+    tar_add_zeros(&tar, 200001); /* more than is looked at together, and no whole block at the end */
     expect(&tar, MR_BROKEN_FAIL, false, "a jpeg +47\n");
+}
+
+/* A header that became zeros, two tars one behind the other: the rest is not lost in silence. */
+static void something_behind_the_end_is_told(void **state)
+{
+    (void)state;
+    tar_file tar = {NULL, 0};
+    add_jpeg(&tar, "a.jpg");
+    add_jpeg(&tar, "b.jpg");
+    add_jpeg(&tar, "c.jpg");
+    memset(tar.bytes + 2048, 0, 512);
+    expect_broken(
+        &tar, MR_ECORRUPT,
+        "the tar ends at byte 2048, and 47 bytes behind that are not zero: were two tars joined (cat, tar "
+        "-A)? tar -xi unpacks all of it; --broken=skip leaves it out",
+        "a jpeg +47\n! MR_ECORRUPT the tar ends at byte 2048, and 47 bytes behind that are not zero: were two "
+        "tars joined (cat, tar -A)? tar -xi unpacks all of it; the last 1024 bytes of the shard are left "
+        "out, and sample \"b\"\n");
+    for (size_t zeros = 1024; zeros < 200000; zeros += 65024) { /* also far behind it, to the last byte */
+        add_jpeg(&tar, "a.jpg");
+        tar_add_zeros(&tar, zeros);
+        tar.bytes[tar.nbytes - 1] = 1;
+        tar_scanned s = tar_scan(&tar, MR_BROKEN_FAIL);
+        assert_int_equal(s.result, MR_ECORRUPT);
+        assert_contains(s.detail.text, "the tar ends at byte 1024, and 1 bytes behind that are not zero");
+        tar_free(&tar);
+    }
 }
 
 /* Cut at every byte: whole blocks are taken as tar takes them, and with MR_BROKEN_SKIP all samples before it stay. */
@@ -554,6 +619,32 @@ static void hostile_names_do_not_reach_a_terminal(void **state)
                   "nnnnnnnnnnnnnnnnnnnnnnnnnnn?[31mnnnnnnn\" has no image, only \"txt\"\n");
 }
 
+/* Nor do long names push out of a message what can be done. */
+static void what_to_do_is_said_whatever_the_names(void **state)
+{
+    (void)state;
+    test_folder folder;
+    char path[512], name[201];
+    tar_file tar = {NULL, 0};
+    test_folder_init(&folder);
+    memset(name, 'k', 90);
+    memcpy(name + 90, ".txt", 5);
+    add_jpeg(&tar, "a.jpg");
+    tar_add_text(&tar, name, "");
+    memset(name, 'n', 196);
+    memcpy(name + 196, ".tar", 5);
+    test_folder_write(&folder, name, tar.bytes, tar.nbytes);
+    tar_scanned s = tar_scan_file(test_folder_path(&folder, name, path), MR_BROKEN_FAIL, NULL);
+    assert_int_equal(s.result, MR_ECORRUPT);
+    assert_contains(s.detail.text, "nnn.tar: sample \"...kkkkk");
+    const char *end = strrchr(s.detail.text, ';');
+    assert_non_null(end);
+    assert_string_equal(end, "; --broken=skip leaves it out");
+    tar_scanned_free(&s);
+    tar_free(&tar);
+    test_folder_fini(&folder);
+}
+
 static void probes(void **state)
 {
     (void)state;
@@ -598,6 +689,7 @@ int main(void)
         cmocka_unit_test(members_of_one_key_are_a_sample),
         cmocka_unit_test(names_are_taken_apart_at_the_first_dot),
         cmocka_unit_test(some_members_are_passed_over),
+        cmocka_unit_test(links_to_images_are_told),
         cmocka_unit_test(the_image_is_the_first_that_is_no_mask),
         cmocka_unit_test(labels_are_what_their_text_says),
         cmocka_unit_test(labels_have_a_limit),
@@ -614,10 +706,12 @@ int main(void)
         cmocka_unit_test(sparse_files_are_refused),
         cmocka_unit_test(damage_names_its_byte),
         cmocka_unit_test(zeros_end_it),
+        cmocka_unit_test(something_behind_the_end_is_told),
         cmocka_unit_test(every_cut_is_seen),
         cmocka_unit_test(a_cut_payload_is_named),
         cmocka_unit_test(compressed_shards_are_refused),
         cmocka_unit_test(hostile_names_do_not_reach_a_terminal),
+        cmocka_unit_test(what_to_do_is_said_whatever_the_names),
         cmocka_unit_test(probes),
         cmocka_unit_test(it_can_be_stopped),
     };

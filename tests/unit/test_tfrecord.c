@@ -250,13 +250,93 @@ static void features_become_key_label_and_members(void **state)
     assert_int_equal(scanned_record(&s, 0).form, MR_FORM_PNG);
     assert_int_equal(scanned_record(&s, 0).nbytes, image.nbytes);
     assert_int_equal(mr__index_member_count(&s.index, 0), 3);
-    mr__member box = scanned_member(&s, 0, 0, "image/object/bbox/xmin");
+    mr__member box = scanned_member(&s, 0, 0, "image.object.bbox.xmin.pb");
     static const uint8_t encoded[] = {0x12, 0x0a, 0x0a, 0x08, 0, 0, 0x80, 0x3e, 0, 0, 0, 0x3f};
     assert_int_equal(box.nbytes, sizeof encoded);
     assert_memory_equal(file.data + box.offset, encoded, sizeof encoded);
-    mr__member text = scanned_member(&s, 0, 1, "image/class/text");
-    assert_memory_equal(file.data + text.offset + 4, "tench, Tinca tinca", 18);
-    scanned_member(&s, 0, 2, "image/format");
+    mr__member text = scanned_member(&s, 0, 1, "image.class.text");
+    assert_int_equal(text.nbytes, 18);
+    assert_memory_equal(file.data + text.offset, "tench, Tinca tinca", 18);
+    assert_int_equal(scanned_member(&s, 0, 2, "image.format").nbytes, 4);
+    scanned_fini(&s);
+}
+
+/* Names that are one without their slashes, many of them; kinds that are stored as they are. */
+static void members_have_names_of_their_own(void **state)
+{
+    (void)state;
+    static const int64_t two[] = {1, 2};
+    static made_bytes features, file, list;
+    scanned s;
+    features.nbytes = file.nbytes = list.nbytes = 0;
+    add_ints(&features, "label", two, 2, true);
+    add_image(&features, "image", 40);
+    add_text(&features, "a/b", "first");
+    add_text(&features, "a.b.2", "taken");
+    add_text(&features, "a.b", "third");
+    add_int(&features, "/x", 5);
+    add_int(&features, ".x", 6);
+    add_text(&features, "/x.pb", "text");
+    add_text(&features, "", "no name");
+    add_text(&features, "empty", "");
+    add_field(&list, 1, "one", 3);
+    add_field(&list, 1, "two", 3);
+    add_list(&features, "several", 1, &list);
+    list.nbytes = 0;
+    add_list(&features, "none/of/them", 1, &list);
+    bytes_add_text(&list, "\xff\xff");
+    add_entry(&features, "damaged", &list);
+    add_example(&file, &features);
+    scan(&s, &file, MR_BROKEN_FAIL);
+    scanned_expect(&s, 1, 0);
+    assert_memory_equal(scanned_label(&s, 0).values, two, sizeof two); // what members are looked at for is not kept
+    static const struct {
+        const char *name, *bytes;
+        size_t nbytes;
+    } wanted[] = {
+        {"a.b", "first", 5},
+        {"a.b.2", "taken", 5},
+        {"a.b.3", "third", 5},
+        {".x.pb", "\x1a\x03\x0a\x01\x05", 5},
+        {".x.2.pb", "\x1a\x03\x0a\x01\x06", 5},
+        {".x.pb.2", "text", 4},
+        {"feature", "no name", 7},
+        {"empty", "", 0},
+        {"several.pb", "\x0a\x0a\x0a\x03one\x0a\x03two", 12},
+        {"none.of.them.pb", "\x0a\x00", 2},
+        {"damaged.pb", "\xff\xff", 2},
+    };
+    uint32_t count = sizeof wanted / sizeof *wanted;
+    assert_int_equal(mr__index_member_count(&s.index, 0), count);
+    for (uint32_t i = 0; i < count; i++) {
+        mr__member member = scanned_member(&s, 0, i, wanted[i].name);
+        assert_int_equal(member.nbytes, wanted[i].nbytes);
+        assert_memory_equal(file.data + member.offset, wanted[i].bytes, member.nbytes);
+    }
+    scanned_fini(&s);
+}
+
+/* 256 features whose names differ in slashes alone. */
+static void as_many_names_alike_as_there_can_be(void **state)
+{
+    (void)state;
+    static made_bytes features, file;
+    char name[] = "a.b.c.d.e.f.g.h.i";
+    scanned s;
+    features.nbytes = file.nbytes = 0;
+    for (int i = 0; i < 256; i++) {
+        for (int bit = 0; bit < 8; bit++)
+            name[2 * bit + 1] = (i >> bit & 1) != 0 ? '/' : '.';
+        add_int(&features, name, i);
+    }
+    add_image(&features, "image", 40);
+    add_example(&file, &features);
+    scan(&s, &file, MR_BROKEN_FAIL);
+    scanned_expect(&s, 1, 0);
+    assert_int_equal(mr__index_member_count(&s.index, 0), 256);
+    scanned_member(&s, 0, 0, "a.b.c.d.e.f.g.h.i.pb");
+    scanned_member(&s, 0, 1, "a.b.c.d.e.f.g.h.i.2.pb");
+    scanned_member(&s, 0, 255, "a.b.c.d.e.f.g.h.i.256.pb");
     scanned_fini(&s);
 }
 
@@ -341,7 +421,7 @@ static void every_kind_of_label(void **state)
     scanned_fini(&s);
     label = label_of(&s, add_nothing);
     assert_int_equal(label.kind, MR_LABEL_NONE);
-    scanned_member(&s, 0, 0, "label"); // what is no label is a member
+    scanned_member(&s, 0, 0, "label.pb"); // what is no label is a member
     scanned_fini(&s);
 }
 
@@ -424,9 +504,11 @@ static void sums_that_do_not_match(void **state)
     scan(&s, &file, MR_BROKEN_FAIL);
     assert_int_equal(s.result, MR_ECORRUPT);
     assert_contains(s.detail.text, "the sum of the data of record 1 at byte ");
+    assert_contains(s.detail.text, "does not match; --broken=skip leaves it out"); // nothing was, yet
     scanned_fini(&s);
     scan(&s, &file, MR_BROKEN_SKIP);
     scanned_expect(&s, 2, 1);
+    scanned_expect_problem(&s, 0, MR_ECORRUPT, "does not match; this record is left out");
     scanned_expect_int(&s, 1, 3);
     scanned_expect_key(&s, 1, "train-00000-of-01024/000000002");
     scanned_fini(&s);
@@ -437,6 +519,9 @@ static void sums_that_do_not_match(void **state)
     char part[64];
     snprintf(part, sizeof part, "of record 1 at byte %zu does not match; all from there on is lost", second);
     scanned_expect_problem(&s, 0, MR_ECORRUPT, part);
+    scanned_fini(&s);
+    scan(&s, &file, MR_BROKEN_FAIL);
+    assert_contains(s.detail.text, "does not match; --broken=skip leaves it out");
     scanned_fini(&s);
 }
 
@@ -729,6 +814,8 @@ int main(void)
         cmocka_unit_test(records_one_after_the_other),
         cmocka_unit_test(an_empty_file_has_no_samples),
         cmocka_unit_test(features_become_key_label_and_members),
+        cmocka_unit_test(members_have_names_of_their_own),
+        cmocka_unit_test(as_many_names_alike_as_there_can_be),
         cmocka_unit_test(every_kind_of_label),
         cmocka_unit_test(the_first_name_of_the_table_counts),
         cmocka_unit_test(the_last_one_wins_and_the_unknown_is_passed_over),
