@@ -346,8 +346,10 @@ void source_index_place(const source *src, const settings *s, char *text, size_t
     else if (is(s->index_place, "none"))
         snprintf(text, nbytes, "nowhere: it is made anew each time");
     else if (is(s->index_place, "beside"))
-        snprintf(text, nbytes, src->info.layout == MR_LAYOUT_FOLDER ? "%s/.millrace.mrx" : "%s.mrx, and so on",
-                 src->name);
+        snprintf(text, nbytes, "%s%s", src->name,
+                 src->info.layout == MR_LAYOUT_FOLDER ? "/.millrace.mrx"
+                 : src->info.files == 1               ? ".mrx"
+                                                      : ".mrx, and so on");
     else if (s->index_folder != NULL)
         snprintf(text, nbytes, "%s", s->index_folder);
     else if (cache != NULL && cache[0] == '/')
