@@ -207,7 +207,8 @@ static int list(lister *l)
 {
     uint64_t count = l->src->info.samples, damaged = 0;
     uint64_t from = l->s->first < count ? l->s->first : count;
-    uint64_t end = l->s->limit != 0 && l->s->limit < count - from ? from + l->s->limit : count;
+    uint64_t most = option_is_given(&command_ls, l->s, "limit") ? l->s->limit : count;
+    uint64_t end = most < count - from ? from + most : count;
     json j = {.stream = stdout};
     l->padded = terminal_of(stdout).is_terminal;
     if (l->padded)

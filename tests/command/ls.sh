@@ -21,6 +21,11 @@ run 0 ls --from 10 -n 5 set
 is "$(wc -l <out)" 2 "lines at the end"
 run 0 ls --from 99 set
 is_empty out
+run 0 ls --limit 0 set
+is_empty out
+is_empty err
+run 0 ls --limit 0 --json set
+json_is out 'j' '[]'
 run 0 ls --forms set
 has out "^land/00000\.jpeg${tab}land${tab}jpeg=$(wc -c <set/land/00000.jpeg)\$"
 run 0 ls --long --limit 1 set

@@ -154,6 +154,11 @@ wrong "--forms cannot be 'jpeg,'" pack set -o x --forms jpeg,
 wrong "--forms cannot be ''" pack set -o x --forms ''
 wrong "--max-side and --short-side" pack set -o x --max-side 1 --short-side 1 --forms jpeg
 wrong "--budget cannot be '200G' \(a size like" pack set -o x --budget 200G
+wrong "--budget cannot be '0' \(a size .*, above 0\)" pack set -o x --budget 0
+wrong "--shard-size cannot be '0kB'" pack set -o x --shard-size 0kB
+wrong "--forms: 'jpeg' is there twice" pack set -o x --forms jpeg,l3,jpeg
+wrong "--forms: 'jpeg' is there twice" pack set -o x --forms jpeg,jpeg:share=3%
+wrong "--forms: 'raw' is there twice" pack set -o x --forms raw:max-side=9,raw:max-side=8,raw:max-side=9:share=9%
 wrong "--budget cannot be '1.5B'" pack set -o x --budget 1.5B
 wrong "--budget cannot be '99999999999TB'" pack set -o x --budget 99999999999TB
 wrong "--max-bad cannot be '3' \(a share like" pack set -o x --max-bad 3
