@@ -270,5 +270,6 @@ const command command_ls = {
     .operand_min = 1,
     .operand_max = SIZE_MAX,
     .operand = OPERAND_FILE,
+    .may_be_cut = true,
     .run = run,
 };

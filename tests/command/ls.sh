@@ -43,6 +43,21 @@ json_is out 'j' '[]'
 "$MILLRACE" ls set 2>err | head -n 1 >out
 is "$(wc -l <out)" 1 "lines that head took"
 is_empty err
+mkfifo closed
+for how in --long --json; do
+    exec 3<>closed 4>closed 3<&-
+    "$MILLRACE" ls $how set >&4 2>err
+    is $? 0 "the exit code of ls $how to a closed pipe"
+    is_empty err
+    "$MILLRACE" ls $how missing >&4 2>err
+    is $? 1 "the exit code of ls $how of what is not there to a closed pipe"
+    exec 4>&-
+done
+if [ -w /dev/full ]; then
+    "$MILLRACE" ls --json set >/dev/full 2>err
+    is $? 1 "the exit code of ls to a full disk"
+    has err '^millrace: standard output: No space left on device$'
+fi
 
 # Tar shards, in the order given and by braces; labels; names that are no text.
 (cd set && tar cf ../a-0.tar land/00000.jpeg && tar cf ../a-1.tar table)
