@@ -95,7 +95,7 @@ static void put_sums(json *j, const mr_verify_report *r)
 {
     json_number(j, "files", r->files);
     json_number(j, "files_before", r->files_before);
-    json_number(j, "bytes", r->nbytes);
+    json_number(j, "nbytes", r->nbytes);
     json_number(j, "records", r->records);
     json_number(j, "damaged_samples", r->damaged_samples);
     json_number(j, "lost_samples", r->lost_samples);

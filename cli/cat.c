@@ -151,8 +151,8 @@ static void put_record(json *j, const source *src, const mr_sample *sample, uint
         if (mr_dataset_file(src->dataset, r.file, path, sizeof path) < sizeof path)
             json_named(j, "file", path);
         json_number(j, "offset", r.offset);
-        json_number(j, "bytes", r.nbytes);
-        json_number(j, "row_index_bytes", r.row_index_nbytes);
+        json_number(j, "nbytes", r.nbytes);
+        json_number(j, "row_index_nbytes", r.row_index_nbytes);
     }
     json_close(j, '}');
 }
@@ -180,7 +180,7 @@ static void put_json(const source *src, const mr_sample *sample)
             json_open(&j, NULL, '{');
             json_name(&j, member.name);
             json_number(&j, "offset", member.offset);
-            json_number(&j, "bytes", member.nbytes);
+            json_number(&j, "nbytes", member.nbytes);
             json_close(&j, '}');
         }
     json_close(&j, ']');

@@ -273,7 +273,7 @@ static void put_json_forms(json *j, const source *src)
         json_number(j, "max_side", form.max_side);
         json_number(j, "short_side", form.short_side);
         json_number(j, "samples", form.samples);
-        json_number(j, "bytes", form.nbytes);
+        json_number(j, "nbytes", form.nbytes);
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -302,7 +302,7 @@ static void put_json_buckets(json *j, const counts *c)
     for (unsigned i = 0; i < BUCKETS; i++)
         if (c->buckets[i] != 0) {
             json_open(j, NULL, '{');
-            json_number(j, "from_bytes", i > 0 ? UINT64_C(1) << i : 0);
+            json_number(j, "from_nbytes", i > 0 ? UINT64_C(1) << i : 0);
             json_number(j, "records", c->buckets[i]);
             json_close(j, '}');
         }
@@ -323,7 +323,7 @@ static void put_json(const settings *s, const source *src, const counts *c)
     json_number(&j, "damaged", c->damaged);
     json_number(&j, "shards", i->shards);
     json_number(&j, "files", i->files);
-    json_number(&j, "bytes", i->nbytes);
+    json_number(&j, "nbytes", i->nbytes);
     json_hash(&j, "fingerprint", i->fingerprint);
     json_text(&j, "index", place);
     json_bool(&j, "indexed_now", i->indexed_now);

@@ -313,7 +313,7 @@ static void put_json(const job *j)
     json_name(&out, j->s->out);
     json_number(&out, "samples", j->src->info.samples);
     json_number(&out, "files", atomic_load(&j->files));
-    json_number(&out, "bytes", atomic_load(&j->nbytes));
+    json_number(&out, "nbytes", atomic_load(&j->nbytes));
     json_number(&out, "absent", atomic_load(&j->absent));
     json_number(&out, "refused", atomic_load(&j->refused));
     json_number(&out, "failed", atomic_load(&j->failed));

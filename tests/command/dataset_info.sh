@@ -26,7 +26,8 @@ run 0 info set --json
 is_json out
 json_is out 'j["layout"], j["samples"], [(c["name"], c["samples"]) for c in j["classes"]][0], sum(h["records"] for h in j["histogram"])' \
     "('folder', 14, ('land', 4), 14)"
-json_is out 'j["forms"][0]["bytes"]' "$(cat set/*/* | wc -c)"
+json_is out 'j["forms"][0]["nbytes"]' "$(cat set/*/* | wc -c)"
+nbytes_only out nbytes from_nbytes
 
 # Shards; packed, where sizes are known.
 (cd set && tar cf ../a.tar land && tar cf ../b.tar table)

@@ -36,6 +36,7 @@ run 0 ls --json set
 is_json out
 json_is out 'len(j), j[0]["key"], j[0]["label"], j[0]["class"], j[0]["ordinal"]' "(12, 'land/00000.jpeg', 0, 'land', 0)"
 json_is out 'j[11]["forms"]["stored"]["state"]' present
+nbytes_only out nbytes
 run 0 ls --json --from 99 set
 json_is out 'j' '[]'
 

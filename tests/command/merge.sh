@@ -64,6 +64,7 @@ run 0 verify merged
 run 0 merge copy0 copy1 copy2 -o copy0 --json
 is_json out
 json_is out 'j["samples"]' 30
+nbytes_only out in_nbytes out_nbytes nbytes
 diff -r whole copy0 >/dev/null 2>&1 || fail "merged into a part it is another"
 
 run 2 merge whole

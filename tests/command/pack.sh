@@ -38,6 +38,7 @@ has out '^four is complete already: 40 samples in [0-9]+ shards, '
 run 0 pack set -o four --forms jpeg,l3,raw:short-side=32 --shard-size 100kB --json
 is_json out
 json_is out 'j["was_complete"], j["samples"], [f["name"] for f in j["forms"]]' "(True, 40, ['jpeg', 'l3', 'raw-short32'])"
+nbytes_only out in_nbytes out_nbytes nbytes
 run 1 pack set -o four --forms jpeg
 has err '^millrace: .*four'
 

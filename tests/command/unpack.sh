@@ -29,6 +29,7 @@ has labels "^land/a\.b%25c d\.jpg$(printf '\t')land\$"
 run 0 unpack set -o copy --json
 is_json out
 json_is out 'j["files"], j["failed"], j["bad"]' '(12, 0, [])'
+nbytes_only out nbytes
 rm copy/labels.tsv
 diff -r set copy >/dev/null || fail "a folder is unpacked to something else"
 (cd set && tar cf ../s.tar ./land table/0*)
