@@ -29,6 +29,12 @@ bool source_is_dataset(const settings *s, char **paths, size_t count);
 /* Whether a file is called like a shard, and is no image. */
 bool source_is_shard(const char *path);
 
+/*
+ * Why a file that is no image is no dataset either, where that says more: of a compressed one, or of a shard among
+ * images. Its code, and the sentence without the name of the file; 0: there is nothing better to say.
+ */
+int source_explain(const char *path, char *text, size_t nbytes);
+
 /* Whether a folder is a packed dataset: it has a dataset.json. */
 bool source_is_packed(const char *folder);
 
