@@ -89,6 +89,25 @@ is "$(wc -l <partly/quarantine.jsonl)" 1 "lines of the quarantine"
 has partly/quarantine.jsonl '"key": "land/00000\.jpeg"'
 run 0 pack bad -o partly2 --max-bad 0.05
 same partly partly2 "a run that stopped and went on makes another dataset"
+if command -v python3 >/dev/null 2>&1; then
+    cp -r bad worse
+    for name in 00004 00008 00012 00016; do
+        rm worse/land/$name.*
+        head -c 900 set/land/00000.jpeg >"worse/land/a \"name\" with \\ of some length that is not cut off by anybody $name.jpeg"
+    done
+    run 1 pack worse -o refused
+    is "$(wc -l <err)" 5 "lines on too many bad images"
+    python3 - <<'END' || fail "the first bad images are not told of"
+import json
+bad = [json.loads(line) for line in open("refused/quarantine.jsonl")]
+told = open("err").read().splitlines()
+assert len(bad) > 3, bad
+for sample, line in zip(bad[:3], told[1:4]):
+    wanted = "millrace: " + (sample["key"] + ": " + sample["error"]).replace("\\", "\\\\")
+    assert line == wanted, (line, wanted)
+assert "higher --max-bad" in told[4], told
+END
+fi
 run 0 ls --forms partly
 has out '^land/00000	land	original=refused$'
 run 0 verify partly
