@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.h"
+#include "failure.h"
 #include "forms.h"
 #include "packing.h"
 #include "progress.h"
@@ -190,7 +191,7 @@ static void tell_error(const settings *s, int code, const mr_packer *packer, con
         complain(NULL, "pack: stopped; the same command goes on where it stopped");
         return;
     }
-    complain(detail[0] != '\0' ? NULL : s->out, "%s", detail[0] != '\0' ? detail : mr_error_text(code));
+    failed_detail(s, code, s->out, detail);
     if (code == MR_ELIMIT && strstr(detail, "bad") != NULL) {
         quarantine_tell(s->out);
         remark(s->out, "the same command with a higher --max-bad goes on from here");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "source.h"
+#include "failure.h"
 #include "image.h"
 #include "quantity.h"
 #include "text.h"
@@ -141,7 +142,7 @@ int source_open(source *src, const settings *s, progress *p, char **paths, size_
     if (result == MR_ECLOSED && progress_is_stopped(p))
         complain(NULL, "stopped while the index was made; nothing of it is kept");
     else
-        complain(detail[0] != '\0' ? NULL : src->name, "%s", detail[0] != '\0' ? detail : mr_error_text(result));
+        failed_detail(s, result, src->name, detail);
     if ((result == MR_ECORRUPT || result == MR_ETRUNCATED) && options.broken == MR_BROKEN_FAIL &&
         !source_is_packed(src->name))
         remark(src->name, "--broken=skip leaves out what is broken, and tells of it");
@@ -276,17 +277,17 @@ bool source_is_packed(const char *folder)
     return length > 0 && (size_t)length < sizeof path && stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-bool source_form(const source *src, const char *name, uint32_t *number)
+bool source_form(const source *src, const settings *s, uint32_t *number)
 {
     char names[512] = "";
     mr_dataset_form form = {.struct_size = sizeof form};
-    if (mr_dataset_find_form(src->dataset, name, number) == 0)
+    if (mr_dataset_find_form(src->dataset, s->form, number) == 0)
         return true;
     for (uint32_t i = 0; mr_dataset_get_form(src->dataset, i, &form) == 0; i++) {
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? " " : "", form.name);
     }
-    complain(src->name, "has no form '%s' (one of: %s)", name, names);
+    failed(s, MR_EARGUMENT, src->name, "has no form '%s' (one of: %s)", s->form, names);
     return false;
 }
 

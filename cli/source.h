@@ -39,7 +39,7 @@ int source_explain(const char *path, char *text, size_t nbytes);
 bool source_is_packed(const char *folder);
 
 /* The number of the form that --form names; complains with the names there are. */
-bool source_form(const source *src, const char *name, uint32_t *number);
+bool source_form(const source *src, const settings *s, uint32_t *number);
 
 /* The label as text: the class's name where it has one, else its values; "" when there is none. Free it. */
 char *source_label(const source *src, const mr_label *label);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "summary.h"
+#include "failure.h"
 #include "json.h"
 #include "quantity.h"
 #include "source.h"
@@ -347,7 +348,7 @@ static int tell(const settings *s, const source *src)
     counts c;
     uint32_t form = 0;
     int result = EXIT_BAD_INPUT;
-    if (s->form != NULL && !source_form(src, s->form, &form))
+    if (s->form != NULL && !source_form(src, s, &form))
         return EXIT_BAD_INPUT;
     if (counts_init(&c, src, form)) {
         count_all(&c, src);
@@ -357,7 +358,7 @@ static int tell(const settings *s, const source *src)
             put(s, src, &c);
         result = c.damaged == 0 ? EXIT_GOOD : EXIT_BAD_INPUT;
     } else {
-        complain(NULL, "%s", mr_error_text(MR_ENOMEM));
+        failed(s, MR_ENOMEM, NULL, "%s", mr_error_text(MR_ENOMEM));
     }
     counts_fini(&c);
     return result;

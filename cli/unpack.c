@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.h"
+#include "failure.h"
 #include "json.h"
 #include "parallel.h"
 #include "quantity.h"
@@ -380,7 +381,7 @@ static int work(job *j, progress *p, unsigned threads)
             write_labels(j);
         result = finish(j);
     } else {
-        complain(NULL, "%s", mr_error_text(MR_ENOMEM));
+        failed(j->s, MR_ENOMEM, NULL, "%s", mr_error_text(MR_ENOMEM));
     }
     for (unsigned i = 0; i < ready; i++) {
         mr_reader_free(j->hands[i].reader);
@@ -398,12 +399,11 @@ static int unpack(const settings *s, const source *src, progress *p)
 {
     job j = {.s = s, .src = src, .progress = p};
     unsigned threads = s->threads != 0 ? s->threads : mr_threads_default();
-    if (s->form != NULL && !source_form(src, s->form, &j.form))
+    if (s->form != NULL && !source_form(src, s, &j.form))
         return EXIT_BAD_INPUT;
     if ((mkdir(s->out, 0777) != 0 && errno != EEXIST) ||
         (j.root = open(s->out, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
-        complain(s->out, "%s", strerror(errno));
-        return EXIT_BAD_INPUT;
+        return failed(s, MR_EIO, s->out, "%s", strerror(errno));
     }
     if (threads > src->info.samples)
         threads = src->info.samples != 0 ? (unsigned)src->info.samples : 1;
