@@ -95,7 +95,7 @@ static void put_sums(json *j, const mr_verify_report *r)
 {
     json_number(j, "files", r->files);
     json_number(j, "files_before", r->files_before);
-    json_number(j, "bytes", r->nbytes);
+    json_number(j, "nbytes", r->nbytes);
     json_number(j, "records", r->records);
     json_number(j, "damaged_samples", r->damaged_samples);
     json_number(j, "lost_samples", r->lost_samples);
@@ -150,17 +150,24 @@ int audit_run(const settings *s, const char *folder, json *j)
     return result;
 }
 
+/* "part-2-of-8.json" */
+static bool is_part_name(const char *name)
+{
+    return strncmp(name, "part-", 5) == 0 && strstr(name, "-of-") != NULL && ending_of(name) != NULL &&
+           strcmp(ending_of(name), "json") == 0;
+}
+
 const char *audit_unfinished(const char *folder)
 {
-    const char *why = NULL;
+    bool begun = false, part = false; /* a finished part may have both files, in any order */
     DIR *entries = opendir(folder);
-    for (struct dirent *e; entries != NULL && (e = readdir(entries)) != NULL && why == NULL;)
-        if (strcmp(e->d_name, "pack.json") == 0)
-            why = "is not packed to its end: the same millrace pack goes on, and verify can check it then";
-        else if (strncmp(e->d_name, "part-", 5) == 0 && strstr(e->d_name, "-of-") != NULL &&
-                 ending_of(e->d_name) != NULL && strcmp(ending_of(e->d_name), "json") == 0)
-            why = "is a part of a packed dataset: millrace merge checks it and makes a dataset of all parts";
+    for (struct dirent *e; entries != NULL && (e = readdir(entries)) != NULL;) {
+        begun = begun || strcmp(e->d_name, "pack.json") == 0;
+        part = part || is_part_name(e->d_name);
+    }
     if (entries != NULL)
         closedir(entries);
-    return why;
+    if (part)
+        return "is a part of a packed dataset: millrace merge joins the parts, checks them, and makes a dataset of all";
+    return begun ? "is not packed to its end: the same millrace pack goes on, and verify can check it then" : NULL;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.h"
+#include "failure.h"
 #include "file.h"
 #include "json.h"
 #include "quantity.h"
@@ -50,21 +51,21 @@ static const option options_cat[] = {
 };
 
 /* A key, or #12. */
-static bool find_sample(const source *src, const char *key, mr_sample *sample)
+static bool find_sample(const source *src, const settings *s, const char *key, mr_sample *sample)
 {
     uint64_t ordinal;
     bool number = key[0] == '#' && number_read(key + 1, UINT64_MAX, &ordinal);
     if (!number && mr_dataset_find(src->dataset, key, &ordinal) != 0) {
-        complain(src->name, "has no sample with the key '%s' (millrace ls lists them)", key);
+        failed(s, MR_EARGUMENT, src->name, "has no sample with the key '%s' (millrace ls lists them)", key);
         return false;
     }
     *sample = (mr_sample){.struct_size = sizeof *sample};
     int result = mr_dataset_sample(src->dataset, ordinal, sample);
     if (result == MR_EARGUMENT)
-        complain(src->name, "has %s sample%s, so there is no %s", count_text(src->info.samples).text,
-                 plural(src->info.samples), key);
+        failed(s, result, src->name, "has %s sample%s, so there is no %s", count_text(src->info.samples).text,
+               plural(src->info.samples), key);
     else if (result != 0)
-        complain(src->name, "the index is damaged where it has sample %s", key);
+        failed(s, result, src->name, "the index is damaged where it has sample %s", key);
     return result == 0;
 }
 
@@ -73,7 +74,7 @@ static bool find_form(const source *src, const settings *s, const mr_sample *sam
 {
     mr_record record = {.struct_size = sizeof record};
     if (s->form != NULL)
-        return source_form(src, s->form, number);
+        return source_form(src, s, number);
     for (*number = 0; *number < src->info.forms; ++*number)
         if (mr_dataset_record(src->dataset, sample->ordinal, *number, &record) == 0 &&
             record.state == MR_RECORD_PRESENT)
@@ -151,8 +152,8 @@ static void put_record(json *j, const source *src, const mr_sample *sample, uint
         if (mr_dataset_file(src->dataset, r.file, path, sizeof path) < sizeof path)
             json_named(j, "file", path);
         json_number(j, "offset", r.offset);
-        json_number(j, "bytes", r.nbytes);
-        json_number(j, "row_index_bytes", r.row_index_nbytes);
+        json_number(j, "nbytes", r.nbytes);
+        json_number(j, "row_index_nbytes", r.row_index_nbytes);
     }
     json_close(j, '}');
 }
@@ -180,7 +181,7 @@ static void put_json(const source *src, const mr_sample *sample)
             json_open(&j, NULL, '{');
             json_name(&j, member.name);
             json_number(&j, "offset", member.offset);
-            json_number(&j, "bytes", member.nbytes);
+            json_number(&j, "nbytes", member.nbytes);
             json_close(&j, '}');
         }
     json_close(&j, ']');
@@ -221,7 +222,7 @@ static int run(const settings *s, char **operands, size_t count)
     progress_fini(&p);
     if (result != EXIT_GOOD)
         return result;
-    if (!find_sample(&src, operands[count - 1], &sample))
+    if (!find_sample(&src, s, operands[count - 1], &sample))
         result = EXIT_BAD_INPUT;
     else if (s->json)
         put_json(&src, &sample);

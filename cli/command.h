@@ -117,6 +117,7 @@ typedef struct command {
     const example *examples;    /* up to one without a line */
     size_t operand_min, operand_max;
     operand_kind operand;
+    bool may_be_cut; /* who closes the pipe has read enough of what it prints: no failure */
     int (*run)(const settings *s, char **operands, size_t count);
 } command;
 

@@ -110,6 +110,18 @@ static bool read_form(const settings *s, char *item, bool first, mr_pack_form *f
     return fault == NULL;
 }
 
+/* The same form of the same size is one, whatever else is asked of it. */
+static bool is_new(const mr_pack_form *forms, size_t last, const char *item)
+{
+    for (size_t i = 0; i < last; i++)
+        if (forms[i].form == forms[last].form && forms[i].max_side == forms[last].max_side &&
+            forms[i].short_side == forms[last].short_side) {
+            complain(NULL, "pack: --forms: '%s' is there twice: a form is stored once in a size", item);
+            return false;
+        }
+    return true;
+}
+
 bool forms_read(const settings *s, mr_pack_form forms[FORMS_MAX], size_t *count)
 {
     const char *text = s->forms;
@@ -128,7 +140,7 @@ bool forms_read(const settings *s, mr_pack_form forms[FORMS_MAX], size_t *count)
         }
         memcpy(item, text, length);
         item[length] = '\0';
-        if (!read_form(s, item, *count == 0, &forms[*count]))
+        if (!read_form(s, item, *count == 0, &forms[*count]) || !is_new(forms, *count, item))
             return false;
         ++*count;
         if (text[length] == '\0')

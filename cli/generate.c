@@ -4,6 +4,7 @@
 #include "interrupt.h"
 #include "paint.h"
 #include "parallel.h"
+#include "quantity.h"
 #include "text.h"
 
 #include <dirent.h>
@@ -263,8 +264,8 @@ static int make_folders(const job *j)
 static void tell(job *j)
 {
     unsigned classes = j->s->classes < j->s->count ? j->s->classes : j->s->count;
-    printf("Made %" PRIu32 " images with seed %" PRIu64 " in %u class%s under ", j->s->count, j->s->seed, classes,
-           classes == 1 ? "" : "es");
+    printf("Made %" PRIu32 " image%s with seed %" PRIu64 " in %u class%s under ", j->s->count, plural(j->s->count),
+           j->s->seed, classes, classes == 1 ? "" : "es");
     put_escaped(stdout, j->folder);
     fputs(":", stdout);
     for (size_t i = 0; i < j->mix.count; i++)

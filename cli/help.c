@@ -25,7 +25,8 @@ static const option options_help[] = {
 const char *const command_notes[] = {
     "Exit codes: 0 when all went well; 1 when some input was bad or something could not be written (the others were "
     "still dealt with); 2 when the command line was wrong.",
-    "Forms are found by content, never by the name. '-' is standard input or output. Errors go to standard error. "
+    "Forms are found by content, never by the name. '-' is standard input or output. Errors go to standard error; "
+    "with --json what ends a command is also an object with \"error\" on standard output. "
     "Colors and progress are for terminals only; NO_COLOR and TERM=dumb are obeyed. MILLRACE_CPU=portable, avx2 and "
     "so on masks instruction sets; the pixels are the same with any.",
     NULL,

@@ -13,7 +13,6 @@
 
 static const option options_info[] = {
     {.name = "tiles",
-     .letter = 't',
      .kind = OPTION_FLAG,
      .offset = offsetof(settings, tiles),
      .help =

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "listing.h"
+#include "source.h"
 #include "text.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void put_object(const listing *l, json *j, const char *name, const opened *o, const finding *found)
 {
@@ -26,6 +29,16 @@ static void log_line(void *user, mr_log_level level, const char *text)
     remark(*name, "%s", text);
 }
 
+static void explain_better(opened *o, const char *name)
+{
+    char text[sizeof o->error];
+    int code = strcmp(name, "-") != 0 ? source_explain(name, text, sizeof text) : 0;
+    if (code == 0)
+        return;
+    o->code = code;
+    snprintf(o->error, sizeof o->error, "%s", text);
+}
+
 int listing_run(const listing *l, const settings *s, char **names, size_t count)
 {
     opened o;
@@ -41,6 +54,8 @@ int listing_run(const listing *l, const settings *s, char **names, size_t count)
         finding found = {0};
         name = names[i];
         bool good = l->look(&o, s, names[i], &found) == 0;
+        if (!good && o.code == MR_EFORMAT)
+            explain_better(&o, name);
         if (s->json)
             put_object(l, &j, names[i], &o, good ? &found : NULL);
         else if (good && !l->put_line(l->to, &found, names[i]))

@@ -155,7 +155,7 @@ static void put_json_forms(json *j, const lister *l, uint64_t ordinal)
         json_text(j, "state", result == 0 ? state_names[record.state] : "damaged");
         if (result == 0 && record.state == MR_RECORD_PRESENT) {
             json_text(j, "form", mr_form_name(record.form));
-            json_number(j, "bytes", record.nbytes);
+            json_number(j, "nbytes", record.nbytes);
             json_number(j, "width", record.width);
             json_number(j, "height", record.height);
             json_number(j, "channels", record.channels);
@@ -181,7 +181,7 @@ static void put_object(json *j, const lister *l, const mr_sample *sample)
          i++) {
         json_open(j, NULL, '{');
         json_name(j, member.name);
-        json_number(j, "bytes", member.nbytes);
+        json_number(j, "nbytes", member.nbytes);
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -207,7 +207,8 @@ static int list(lister *l)
 {
     uint64_t count = l->src->info.samples, damaged = 0;
     uint64_t from = l->s->first < count ? l->s->first : count;
-    uint64_t end = l->s->limit != 0 && l->s->limit < count - from ? from + l->s->limit : count;
+    uint64_t most = option_is_given(&command_ls, l->s, "limit") ? l->s->limit : count;
+    uint64_t end = most < count - from ? from + most : count;
     json j = {.stream = stdout};
     l->padded = terminal_of(stdout).is_terminal;
     if (l->padded)
@@ -269,5 +270,6 @@ const command command_ls = {
     .operand_min = 1,
     .operand_max = SIZE_MAX,
     .operand = OPERAND_FILE,
+    .may_be_cut = true,
     .run = run,
 };

@@ -62,7 +62,7 @@ static void check_environment(void)
         remark(NULL, "MILLRACE_CPU is '%s', which is not known and counts as portable (one of: %s)", text, names);
 }
 
-static int run(char **arguments)
+static int run(char **arguments, bool *may_be_cut)
 {
     settings s;
     size_t count;
@@ -83,6 +83,7 @@ static int run(char **arguments)
         help_command(stdout, c);
         return EXIT_GOOD;
     }
+    *may_be_cut = c->may_be_cut;
     return c->run(&s, arguments + 1, count);
 }
 
@@ -93,8 +94,11 @@ static bool is_pipe_closed(void)
     return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
 }
 
-/* A full disk is seen at the latest here. Whoever closed the pipe knows it: that is no news, but no success either. */
-static int close_stdout(int result)
+/*
+ * A full disk is seen at the latest here. Whoever closed the pipe knows it: that is no news, but no success either,
+ * except of a list, whose first lines may be all that was wanted.
+ */
+static int close_stdout(int result, bool may_be_cut)
 {
     bool failed = ferror(stdout) != 0, closed = failed && is_pipe_closed();
     errno = 0;
@@ -102,17 +106,22 @@ static int close_stdout(int result)
         failed = true;
     if (!failed)
         return result;
-    if (!closed && errno != EPIPE)
+    closed = closed || errno == EPIPE;
+    if (closed && may_be_cut)
+        return result;
+    if (!closed)
         fprintf(stderr, "millrace: standard output: %s\n", errno != 0 ? strerror(errno) : "writing failed");
     return result == EXIT_GOOD ? EXIT_BAD_INPUT : result;
 }
 
 int main(int argc, char **argv)
 {
+    bool may_be_cut = false;
     (void)argc;
     signal(SIGPIPE, SIG_IGN); /* writes fail instead, and are checked; so too at the limit of a file's size */
     signal(SIGXFSZ, SIG_IGN);
     setlocale(LC_CTYPE, ""); /* for the terminal's encoding; numbers stay as they are in C */
     check_environment();
-    return close_stdout(run(argv + (argv[0] != NULL)));
+    int result = run(argv + (argv[0] != NULL), &may_be_cut);
+    return close_stdout(result, may_be_cut);
 }

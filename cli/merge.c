@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.h"
+#include "failure.h"
 #include "packing.h"
 #include "progress.h"
 #include "text.h"
@@ -46,7 +47,7 @@ static int merge(const settings *s, char **parts, size_t count, progress *p)
     if (result == MR_ECLOSED && progress_is_stopped(p))
         complain(NULL, "merge: stopped; the same command goes on where it stopped");
     else if (result != 0)
-        complain(detail[0] != '\0' ? NULL : s->out, "%s", detail[0] != '\0' ? detail : mr_error_text(result));
+        failed_detail(s, result, s->out, detail);
     else
         packing_put(s, "Merged", &report, packing_clock() - start);
     mr_packer_free(packer);

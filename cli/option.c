@@ -157,7 +157,10 @@ static bool read_value(const option *o, const char *text, settings *out)
     case OPTION_SEED:
         return number_read(text, UINT64_MAX, field);
     case OPTION_BYTES:
-        return bytes_read(text, field);
+        if (!bytes_read(text, &value) || value == 0) /* which would be the default, or no limit */
+            return false;
+        *(uint64_t *)field = value;
+        return true;
     case OPTION_SHARE:
         return share_read(text, field);
     case OPTION_PART:
@@ -198,7 +201,7 @@ void option_words(const option *o, char *text, size_t nbytes)
 static const char *way_of(option_kind kind)
 {
     if (kind == OPTION_BYTES)
-        return "a size like 500000, 256MiB or 200GB";
+        return "a size like 500000, 256MiB or 200GB, above 0";
     if (kind == OPTION_SHARE)
         return "a share like 0.1% or 0.001";
     return kind == OPTION_PART ? "a part of so many, from 0: 0/8 to 7/8" : NULL;

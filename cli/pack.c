@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.h"
+#include "failure.h"
 #include "forms.h"
 #include "packing.h"
 #include "progress.h"
 #include "quantity.h"
+#include "quarantine.h"
 #include "source.h"
 #include "text.h"
 
@@ -189,9 +191,11 @@ static void tell_error(const settings *s, int code, const mr_packer *packer, con
         complain(NULL, "pack: stopped; the same command goes on where it stopped");
         return;
     }
-    complain(detail[0] != '\0' ? NULL : s->out, "%s", detail[0] != '\0' ? detail : mr_error_text(code));
-    if (code == MR_ELIMIT && strstr(detail, "bad") != NULL)
+    failed_detail(s, code, s->out, detail);
+    if (code == MR_ELIMIT && strstr(detail, "bad") != NULL) {
+        quarantine_tell(s->out);
         remark(s->out, "the same command with a higher --max-bad goes on from here");
+    }
 }
 
 static int pack(const settings *s, const source *src, const mr_pack_form *forms, size_t count, progress *p)

@@ -101,7 +101,7 @@ static void put_json_forms(json *j, const mr_dataset *dataset)
         json_open(j, NULL, '{');
         json_name(j, form.name);
         json_number(j, "samples", form.samples);
-        json_number(j, "bytes", form.nbytes);
+        json_number(j, "nbytes", form.nbytes);
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -120,8 +120,8 @@ static void put_json(const settings *s, const mr_pack_report *r, double seconds)
     json_number(&j, "shards", r->shards);
     json_number(&j, "shards_found", r->shards_found);
     json_bool(&j, "was_complete", r->was_complete);
-    json_number(&j, "in_bytes", r->in_nbytes);
-    json_number(&j, "out_bytes", r->out_nbytes);
+    json_number(&j, "in_nbytes", r->in_nbytes);
+    json_number(&j, "out_nbytes", r->out_nbytes);
     json_real(&j, "seconds", seconds);
     if (s->part[1] > 1) {
         json_number(&j, "part", s->part[0]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "source.h"
+#include "failure.h"
 #include "image.h"
 #include "quantity.h"
 #include "text.h"
@@ -141,7 +142,7 @@ int source_open(source *src, const settings *s, progress *p, char **paths, size_
     if (result == MR_ECLOSED && progress_is_stopped(p))
         complain(NULL, "stopped while the index was made; nothing of it is kept");
     else
-        complain(detail[0] != '\0' ? NULL : src->name, "%s", detail[0] != '\0' ? detail : mr_error_text(result));
+        failed_detail(s, result, src->name, detail);
     if ((result == MR_ECORRUPT || result == MR_ETRUNCATED) && options.broken == MR_BROKEN_FAIL &&
         !source_is_packed(src->name))
         remark(src->name, "--broken=skip leaves out what is broken, and tells of it");
@@ -155,37 +156,97 @@ void source_close(source *src)
     src->dataset = NULL;
 }
 
-/* What shards are called; others need --layout. */
+static bool ends_in(const char *name, size_t length, const char *ending)
+{
+    size_t nbytes = strlen(ending);
+    return length > nbytes && strncasecmp(name + length - nbytes, ending, nbytes) == 0;
+}
+
+/* What shards are called, compressed ones too, of which the library says what to do; others need --layout. */
 static bool has_shard_name(const char *path)
 {
-    static const char *const endings[] = {".tar", ".rec", ".tfrecord", ".tfrecords", ".bin"};
+    static const char *const endings[] = {".tar", ".rec", ".tfrecord", ".tfrecords", ".bin", ".tgz", ".tbz2", ".txz"};
+    static const char *const packings[] = {".gz", ".zst", ".bz2", ".xz", ".lz4"};
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
     size_t length = strlen(name);
     if (strstr(name, ".tfrecord-") != NULL)
         return true;
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t ending = strlen(endings[i]);
-        if (length > ending && strcasecmp(name + length - ending, endings[i]) == 0)
+    for (size_t i = 0; i < sizeof packings / sizeof *packings; i++)
+        if (ends_in(name, length, packings[i])) {
+            length -= strlen(packings[i]);
+            break;
+        }
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (ends_in(name, length, endings[i]))
             return true;
-    }
     return false;
+}
+
+enum { HEAD_NBYTES = 64 };
+
+static size_t read_head(const char *path, uint8_t bytes[HEAD_NBYTES])
+{
+    FILE *file = fopen(path, "rb");
+    size_t nbytes = file != NULL ? fread(bytes, 1, HEAD_NBYTES, file) : 0;
+    if (file != NULL)
+        fclose(file);
+    return nbytes;
 }
 
 /* Content goes before the name. */
 static bool is_image(const char *path)
 {
-    uint8_t bytes[64];
-    FILE *file = fopen(path, "rb");
-    size_t nbytes = file != NULL ? fread(bytes, 1, sizeof bytes, file) : 0;
-    if (file != NULL)
-        fclose(file);
-    return mr_form_probe(bytes, nbytes) != MR_FORM_NONE;
+    uint8_t bytes[HEAD_NBYTES];
+    return mr_form_probe(bytes, read_head(path, bytes)) != MR_FORM_NONE;
+}
+
+/* By gzip, zstd, bzip2, xz or lz4. */
+static bool is_compressed(const char *path)
+{
+    static const char *const magics[] = {"\x1f\x8b", "\x28\xb5\x2f\xfd", "BZh", "\3757zXZ", "\x04\x22\x4d\x18"};
+    uint8_t bytes[HEAD_NBYTES];
+    size_t nbytes = read_head(path, bytes);
+    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
+        if (nbytes >= strlen(magics[i]) && memcmp(bytes, magics[i], strlen(magics[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool is_regular(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+int source_explain(const char *path, char *text, size_t nbytes)
+{
+    mr_dataset_options options = {.struct_size = sizeof options, .layout = MR_LAYOUT_TAR, .index = MR_INDEX_NONE};
+    mr_dataset *dataset = NULL;
+    bool shard = source_is_shard(path), compressed = is_regular(path) && is_compressed(path);
+    if (shard && !compressed)
+        snprintf(text, nbytes,
+                 "not an image, but called like a shard of a dataset: millrace ls reads it, and info and index do "
+                 "without images beside it");
+    if (!compressed)
+        return shard ? MR_EFORMAT : 0;
+    if (shard)
+        options.layout = MR_LAYOUT_AUTO;
+    int result = mr_dataset_new(&options, &dataset);
+    if (result == 0)
+        result = mr_dataset_open(dataset, &path, 1);
+    const char *detail = mr_dataset_detail(dataset);
+    size_t length = strlen(path);
+    if (strncmp(detail, path, length) == 0 && strncmp(detail + length, ": ", 2) == 0)
+        detail += length + 2; /* which the caller has */
+    if (result != 0)
+        snprintf(text, nbytes, "%s", detail[0] != '\0' ? detail : mr_error_text(result));
+    mr_dataset_free(dataset);
+    return result;
 }
 
 bool source_is_shard(const char *path)
 {
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && has_shard_name(path) && !is_image(path);
+    return is_regular(path) && has_shard_name(path) && !is_image(path);
 }
 
 static bool is_dataset(const settings *s, const char *path)
@@ -216,17 +277,17 @@ bool source_is_packed(const char *folder)
     return length > 0 && (size_t)length < sizeof path && stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-bool source_form(const source *src, const char *name, uint32_t *number)
+bool source_form(const source *src, const settings *s, uint32_t *number)
 {
     char names[512] = "";
     mr_dataset_form form = {.struct_size = sizeof form};
-    if (mr_dataset_find_form(src->dataset, name, number) == 0)
+    if (mr_dataset_find_form(src->dataset, s->form, number) == 0)
         return true;
     for (uint32_t i = 0; mr_dataset_get_form(src->dataset, i, &form) == 0; i++) {
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? " " : "", form.name);
     }
-    complain(src->name, "has no form '%s' (one of: %s)", name, names);
+    failed(s, MR_EARGUMENT, src->name, "has no form '%s' (one of: %s)", s->form, names);
     return false;
 }
 
@@ -346,8 +407,10 @@ void source_index_place(const source *src, const settings *s, char *text, size_t
     else if (is(s->index_place, "none"))
         snprintf(text, nbytes, "nowhere: it is made anew each time");
     else if (is(s->index_place, "beside"))
-        snprintf(text, nbytes, src->info.layout == MR_LAYOUT_FOLDER ? "%s/.millrace.mrx" : "%s.mrx, and so on",
-                 src->name);
+        snprintf(text, nbytes, "%s%s", src->name,
+                 src->info.layout == MR_LAYOUT_FOLDER ? "/.millrace.mrx"
+                 : src->info.files == 1               ? ".mrx"
+                                                      : ".mrx, and so on");
     else if (s->index_folder != NULL)
         snprintf(text, nbytes, "%s", s->index_folder);
     else if (cache != NULL && cache[0] == '/')

@@ -29,11 +29,17 @@ bool source_is_dataset(const settings *s, char **paths, size_t count);
 /* Whether a file is called like a shard, and is no image. */
 bool source_is_shard(const char *path);
 
+/*
+ * Why a file that is no image is no dataset either, where that says more: of a compressed one, or of a shard among
+ * images. Its code, and the sentence without the name of the file; 0: there is nothing better to say.
+ */
+int source_explain(const char *path, char *text, size_t nbytes);
+
 /* Whether a folder is a packed dataset: it has a dataset.json. */
 bool source_is_packed(const char *folder);
 
 /* The number of the form that --form names; complains with the names there are. */
-bool source_form(const source *src, const char *name, uint32_t *number);
+bool source_form(const source *src, const settings *s, uint32_t *number);
 
 /* The label as text: the class's name where it has one, else its values; "" when there is none. Free it. */
 char *source_label(const source *src, const mr_label *label);

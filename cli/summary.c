@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "summary.h"
+#include "failure.h"
 #include "json.h"
 #include "quantity.h"
 #include "source.h"
@@ -273,7 +274,7 @@ static void put_json_forms(json *j, const source *src)
         json_number(j, "max_side", form.max_side);
         json_number(j, "short_side", form.short_side);
         json_number(j, "samples", form.samples);
-        json_number(j, "bytes", form.nbytes);
+        json_number(j, "nbytes", form.nbytes);
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -302,7 +303,7 @@ static void put_json_buckets(json *j, const counts *c)
     for (unsigned i = 0; i < BUCKETS; i++)
         if (c->buckets[i] != 0) {
             json_open(j, NULL, '{');
-            json_number(j, "from_bytes", i > 0 ? UINT64_C(1) << i : 0);
+            json_number(j, "from_nbytes", i > 0 ? UINT64_C(1) << i : 0);
             json_number(j, "records", c->buckets[i]);
             json_close(j, '}');
         }
@@ -323,7 +324,7 @@ static void put_json(const settings *s, const source *src, const counts *c)
     json_number(&j, "damaged", c->damaged);
     json_number(&j, "shards", i->shards);
     json_number(&j, "files", i->files);
-    json_number(&j, "bytes", i->nbytes);
+    json_number(&j, "nbytes", i->nbytes);
     json_hash(&j, "fingerprint", i->fingerprint);
     json_text(&j, "index", place);
     json_bool(&j, "indexed_now", i->indexed_now);
@@ -347,7 +348,7 @@ static int tell(const settings *s, const source *src)
     counts c;
     uint32_t form = 0;
     int result = EXIT_BAD_INPUT;
-    if (s->form != NULL && !source_form(src, s->form, &form))
+    if (s->form != NULL && !source_form(src, s, &form))
         return EXIT_BAD_INPUT;
     if (counts_init(&c, src, form)) {
         count_all(&c, src);
@@ -357,7 +358,7 @@ static int tell(const settings *s, const source *src)
             put(s, src, &c);
         result = c.damaged == 0 ? EXIT_GOOD : EXIT_BAD_INPUT;
     } else {
-        complain(NULL, "%s", mr_error_text(MR_ENOMEM));
+        failed(s, MR_ENOMEM, NULL, "%s", mr_error_text(MR_ENOMEM));
     }
     counts_fini(&c);
     return result;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.h"
+#include "failure.h"
 #include "json.h"
 #include "parallel.h"
 #include "quantity.h"
@@ -22,7 +23,7 @@
 #define LABELS "labels.tsv"
 
 /* The longest key that leaves room for an ending. */
-enum { FAULTS_KEPT = 1000, KEY_MAX = PATH_MAX - 300 };
+enum { FAULTS_KEPT = 1000, EXISTING_TOLD = 10, KEY_MAX = PATH_MAX - 300 };
 
 static const option options_unpack[] = {
     {.name = "out",
@@ -55,6 +56,7 @@ static const option options_unpack[] = {
 typedef struct fault {
     uint64_t ordinal;
     int code;
+    bool existing; /* it is there already: of these there are as many as files when all is unpacked twice */
     char *text;
 } fault;
 
@@ -72,13 +74,25 @@ typedef struct job {
     int root;
     hand *hands;
     uint8_t *endings; /* of each sample's file, 1 + number; 0: not written */
-    atomic_uint_fast64_t files, nbytes, labels, absent, refused, failed;
+    atomic_uint_fast64_t files, nbytes, labels, absent, refused, failed, existing;
     pthread_mutex_t lock; /* of the faults */
-    fault *faults;        /* the first of them */
-    size_t fault_count;
+    fault *faults;        /* the first of each kind: files that are there hide no damage */
+    size_t fault_count, kept[2];
 } job;
 
 static const char *const endings[] = {"bin", "jpg", "png", "webp", "ppm", "raw", "l3"}; /* by mr_form */
+
+static void keep_fault(job *j, uint64_t ordinal, int code, bool existing, const char *text)
+{
+    atomic_fetch_add(&j->failed, 1);
+    atomic_fetch_add(&j->existing, existing);
+    pthread_mutex_lock(&j->lock);
+    if (j->kept[existing] < FAULTS_KEPT) {
+        j->kept[existing]++;
+        j->faults[j->fault_count++] = (fault){ordinal, code, existing, strdup(text)};
+    }
+    pthread_mutex_unlock(&j->lock);
+}
 
 __attribute__((format(printf, 4, 5))) static void fail(job *j, uint64_t ordinal, int code, const char *format, ...)
 {
@@ -87,11 +101,16 @@ __attribute__((format(printf, 4, 5))) static void fail(job *j, uint64_t ordinal,
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    atomic_fetch_add(&j->failed, 1);
-    pthread_mutex_lock(&j->lock);
-    if (j->fault_count < FAULTS_KEPT)
-        j->faults[j->fault_count++] = (fault){ordinal, code, strdup(text)};
-    pthread_mutex_unlock(&j->lock);
+    keep_fault(j, ordinal, code, false, text);
+}
+
+/* `key` may be NULL. */
+static void fail_existing(job *j, uint64_t ordinal, const char *key, const char *path)
+{
+    char text[1024];
+    snprintf(text, sizeof text, "%s%s%s is there already; --force replaces it", key != NULL ? key : "",
+             key != NULL ? ": " : "", path);
+    keep_fault(j, ordinal, MR_EIO, true, text);
 }
 
 /*
@@ -153,7 +172,7 @@ static bool write_file(job *j, hand *h, const mr_sample *sample, const char *pat
     }
     int error = tree_write(&h->tree, path, bytes, nbytes, j->s->force);
     if (error == EEXIST)
-        fail(j, sample->ordinal, MR_EIO, "%s: %s is there already; --force replaces it", sample->key, path);
+        fail_existing(j, sample->ordinal, sample->key, path);
     else if (error == ELOOP || error == ENOTDIR)
         fail(j, sample->ordinal, MR_EIO, "%s: a folder of %s is a file or a link, and is not followed", sample->key,
              path);
@@ -259,9 +278,10 @@ static void write_labels(job *j)
         return;
     tree_init(&t, j->root, UINT_MAX);
     int error = tree_write_stream(&t, LABELS, put_labels, j, j->s->force);
-    if (error != 0)
-        fail(j, UINT64_MAX, MR_EIO, "%s/" LABELS ": %s%s", j->s->out, strerror(error),
-             error == EEXIST ? "; --force replaces it" : "");
+    if (error == EEXIST)
+        fail_existing(j, UINT64_MAX, NULL, LABELS);
+    else if (error != 0)
+        fail(j, UINT64_MAX, MR_EIO, "%s/" LABELS ": %s", j->s->out, strerror(error));
     tree_fini(&t);
 }
 
@@ -294,7 +314,7 @@ static void put_json(const job *j)
     json_name(&out, j->s->out);
     json_number(&out, "samples", j->src->info.samples);
     json_number(&out, "files", atomic_load(&j->files));
-    json_number(&out, "bytes", atomic_load(&j->nbytes));
+    json_number(&out, "nbytes", atomic_load(&j->nbytes));
     json_number(&out, "absent", atomic_load(&j->absent));
     json_number(&out, "refused", atomic_load(&j->refused));
     json_number(&out, "failed", atomic_load(&j->failed));
@@ -312,13 +332,27 @@ static void put_json(const job *j)
     putchar('\n');
 }
 
+/* All that went wrong, as far as it was kept; of files that are there the first ones, and how many they are. */
+static void tell_faults(const job *j)
+{
+    uint64_t existing = atomic_load(&j->existing), others = atomic_load(&j->failed) - existing;
+    size_t told = 0;
+    for (size_t i = 0; i < j->fault_count; i++) {
+        const fault *f = &j->faults[i];
+        if (!f->existing || told++ < EXISTING_TOLD)
+            complain(NULL, "%s", f->text != NULL ? f->text : mr_error_text(f->code));
+    }
+    if (others > j->kept[false])
+        complain(NULL, "and %s more that could not be written", count_text(others - j->kept[false]).text);
+    if (existing > EXISTING_TOLD)
+        complain(NULL, "and %s more file%s there already; --force replaces what is there",
+                 count_text(existing - EXISTING_TOLD).text, existing == EXISTING_TOLD + 1 ? " is" : "s are");
+}
+
 static int finish(job *j)
 {
     qsort(j->faults, j->fault_count, sizeof *j->faults, compare_faults);
-    for (size_t i = 0; i < j->fault_count; i++)
-        complain(NULL, "%s", j->faults[i].text != NULL ? j->faults[i].text : mr_error_text(j->faults[i].code));
-    if (atomic_load(&j->failed) > j->fault_count)
-        complain(NULL, "and %" PRIuFAST64 " more", atomic_load(&j->failed) - j->fault_count);
+    tell_faults(j);
     if (progress_is_stopped(j->progress))
         complain(NULL, "unpack: stopped; with --force the same command writes all of it again");
     else if (j->s->json)
@@ -334,7 +368,7 @@ static int work(job *j, progress *p, unsigned threads)
     size_t count = (size_t)j->src->info.samples;
     int result = EXIT_BAD_INPUT;
     j->hands = calloc(threads, sizeof *j->hands);
-    j->faults = calloc(FAULTS_KEPT, sizeof *j->faults);
+    j->faults = calloc(2 * FAULTS_KEPT, sizeof *j->faults);
     j->endings = calloc(count + 1, 1);
     while (j->hands != NULL && ready < threads && mr_reader_new(j->src->dataset, &j->hands[ready].reader) == 0) {
         tree_init(&j->hands[ready].tree, j->root, ready);
@@ -347,7 +381,7 @@ static int work(job *j, progress *p, unsigned threads)
             write_labels(j);
         result = finish(j);
     } else {
-        complain(NULL, "%s", mr_error_text(MR_ENOMEM));
+        failed(j->s, MR_ENOMEM, NULL, "%s", mr_error_text(MR_ENOMEM));
     }
     for (unsigned i = 0; i < ready; i++) {
         mr_reader_free(j->hands[i].reader);
@@ -365,12 +399,11 @@ static int unpack(const settings *s, const source *src, progress *p)
 {
     job j = {.s = s, .src = src, .progress = p};
     unsigned threads = s->threads != 0 ? s->threads : mr_threads_default();
-    if (s->form != NULL && !source_form(src, s->form, &j.form))
+    if (s->form != NULL && !source_form(src, s, &j.form))
         return EXIT_BAD_INPUT;
     if ((mkdir(s->out, 0777) != 0 && errno != EEXIST) ||
         (j.root = open(s->out, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
-        complain(s->out, "%s", strerror(errno));
-        return EXIT_BAD_INPUT;
+        return failed(s, MR_EIO, s->out, "%s", strerror(errno));
     }
     if (threads > src->info.samples)
         threads = src->info.samples != 0 ? (unsigned)src->info.samples : 1;

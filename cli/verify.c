@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "audit.h"
 #include "command.h"
+#include "failure.h"
 #include "image.h"
 #include "json.h"
 #include "parallel.h"
@@ -175,19 +176,23 @@ static int run_images(const settings *s, char **paths, size_t count, json *out)
     int result = EXIT_BAD_INPUT;
     for (size_t i = 0; i < count && good; i++)
         good = file_list_add(&list, paths[i]);
-    if (!good)
-        complain(NULL, "%s", mr_error_text(MR_ENOMEM));
-    else if (list.count == 0)
-        complain(count == 1 ? paths[0] : NULL, "there are no files in %s", count == 1 ? "it" : "these folders");
-    else
+    const char *why = !good             ? mr_error_text(MR_ENOMEM)
+                      : list.count != 0 ? NULL
+                      : count == 1      ? "there are no files in it"
+                                        : "there are no files in these folders";
+    if (why == NULL)
         result = run_list(s, &list, out);
+    else
+        complain(good && count == 1 ? paths[0] : NULL, "%s", why);
+    if (why != NULL && out != NULL)
+        json_error(out, good ? MR_EARGUMENT : MR_ENOMEM, why);
     file_list_fini(&list);
     return result;
 }
 
 /* Moves packed datasets to the front, in their order. How many they are; SIZE_MAX after a word on what is half of one.
  */
-static size_t sort_out(char **paths, size_t count)
+static size_t sort_out(const settings *s, char **paths, size_t count)
 {
     size_t packed = 0;
     for (size_t i = 0; i < count; i++) {
@@ -195,7 +200,7 @@ static size_t sort_out(char **paths, size_t count)
         bool whole = source_is_packed(path);
         const char *why = whole ? NULL : audit_unfinished(path);
         if (why != NULL) {
-            complain(path, "%s", why);
+            failed(s, MR_EUNSUPPORTED, path, "%s", why);
             return SIZE_MAX;
         }
         if (!whole && source_is_shard(path))
@@ -227,7 +232,7 @@ static int run_both(const settings *s, char **paths, size_t count, size_t packed
 static int run(const settings *s, char **paths, size_t count)
 {
     json out = {.stream = stdout};
-    size_t packed = sort_out(paths, count);
+    size_t packed = sort_out(s, paths, count);
     if (packed == SIZE_MAX)
         return EXIT_BAD_INPUT;
     if (s->report != NULL && packed != 1) {

@@ -42,7 +42,9 @@ is_json out
 json_is out 'j["key"], j["ordinal"], j["forms"]["jpeg"]["state"], j["forms"]["jpeg"]["width"], j["members"][0]["name"]' \
     "('00003', 1, 'present', 60, 'json')"
 json_is out 'len(j["forms"]["l3"]["hash"])' 16
-offset=$(python3 -c 'import json; r = json.load(open("out"))["forms"]["jpeg"]; print(r["offset"], r["bytes"], r["file"])' 2>/dev/null)
+json_is out 'j["members"][0]["nbytes"]' 9
+nbytes_only out nbytes row_index_nbytes
+offset=$(python3 -c 'import json; r = json.load(open("out"))["forms"]["jpeg"]; print(r["offset"], r["nbytes"], r["file"])' 2>/dev/null)
 if [ -n "$offset" ]; then
     # shellcheck disable=SC2086
     set -- $offset

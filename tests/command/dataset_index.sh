@@ -23,9 +23,10 @@ has out '^set: 9 samples .*index made now'
 
 # Beside the data, in another folder, nowhere.
 run 0 index --index-place beside a.tar
-has out 'index made now: a\.tar\.mrx'
+has out 'index made now: a\.tar\.mrx$'
 [ -s a.tar.mrx ] || fail "no index beside the shard"
 run 0 index --index-place beside set
+has out 'index made now: set/\.millrace\.mrx$'
 [ -s set/.millrace.mrx ] || fail "no index in the folder"
 run 0 index --index-place beside set
 has out '^set: 9 samples .*index found'
@@ -34,6 +35,10 @@ run 0 index --index-folder here a.tar
 run 0 index --index-place none --json a.tar
 is_json out
 json_is out 'j["samples"], j["layout"], j["indexed_now"], j["problems"]' "(4, 'tar', True, [])"
+
+cp a.tar b.tar
+run 0 index --index-place beside a.tar b.tar
+has out '^a\.tar: 8 samples in 2 files .*: a\.tar\.mrx, and so on$'
 
 # An index that is damaged is made anew; one that cannot be kept is no error of the dataset.
 printf X | dd of=a.tar.mrx bs=1 seek=40 conv=notrunc 2>/dev/null

@@ -26,7 +26,8 @@ run 0 info set --json
 is_json out
 json_is out 'j["layout"], j["samples"], [(c["name"], c["samples"]) for c in j["classes"]][0], sum(h["records"] for h in j["histogram"])' \
     "('folder', 14, ('land', 4), 14)"
-json_is out 'j["forms"][0]["bytes"]' "$(cat set/*/* | wc -c)"
+json_is out 'j["forms"][0]["nbytes"]' "$(cat set/*/* | wc -c)"
+nbytes_only out nbytes from_nbytes
 
 # Shards; packed, where sizes are known.
 (cd set && tar cf ../a.tar land && tar cf ../b.tar table)
@@ -54,6 +55,40 @@ has err '^millrace: cut\.tar: note: '
 run 0 info cut.tar --broken skip --json
 is_json out
 json_is out 'len(j["problems"])' 1
+
+# Compressed shards: why they are none, alone, among images and under any name.
+if command -v gzip >/dev/null 2>&1; then
+    gzip -c a.tar >z.tar.gz
+    cp z.tar.gz nameless
+    cp z.tar.gz z.tfrecord.gz
+    for name in info index hash; do
+        run 1 $name z.tar.gz
+        has err '^millrace: z\.tar\.gz: compressed by gzip, .*: unpack it \(gunzip\)$'
+        lacks err 'begins with'
+        run 1 $name nameless
+        has err '^millrace: nameless: compressed by gzip, '
+    done
+    run 1 info z.tfrecord.gz
+    has err '^millrace: z\.tfrecord\.gz: a TFRecord file compressed with gzip'
+    run 1 info set/land/00000.jpeg z.tar.gz a.tar
+    has out '^jpeg '
+    has err '^millrace: z\.tar\.gz: compressed by gzip, '
+    has err '^millrace: a\.tar: not an image, but called like a shard of a dataset'
+    run 1 info --json set/land/00000.jpeg z.tar.gz
+    json_is out 'j[1]["error"]["code"], j[1]["error"]["text"][:18]' "('MR_EUNSUPPORTED', 'compressed by gzip')"
+fi
+printf '\3757zXZ\000 and so on' >z.tar.xz
+run 1 info z.tar.xz
+has err '^millrace: z\.tar\.xz: compressed by xz, '
+printf '\3757zXZ\000 and so on' >nameless
+run 1 info nameless
+has err '^millrace: nameless: compressed by xz, '
+cp a.tar a.tgz # a tar by its content, whatever it is called
+run 0 info a.tgz
+has out '^a\.tgz: 4 samples, .*\(tar\)$'
+echo neither >plain.txt
+run 1 info plain.txt
+has err '^millrace: plain\.txt: not an image in a known format: it begins with'
 
 # Images as ever; what is not for datasets.
 run 0 info set/land/00000.jpeg

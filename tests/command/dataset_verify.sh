@@ -13,6 +13,7 @@ has out '^good: [0-9]+ files \([0-9.]+ [kM]B\), 24 records: all whole$'
 run 0 verify --json good
 is_json out
 json_is out 'j["datasets"][0]["records"], j["datasets"][0]["findings"], "files" in j' '(24, [], False)'
+nbytes_only out nbytes
 
 flip() { # FILE BYTE: changes one byte
     byte=$(dd if="$1" bs=1 skip="$2" count=1 2>/dev/null | od -An -tu1 | tr -d ' ')
@@ -20,7 +21,7 @@ flip() { # FILE BYTE: changes one byte
 }
 place() { # DATASET ORDINAL FORM: file and offset
     "$MILLRACE" cat "$1" "#$2" --json | python3 -c 'import json, sys
-r = json.load(sys.stdin)["forms"][sys.argv[1]]; print(r["file"], r["offset"] + r["bytes"] // 2)' "$3"
+r = json.load(sys.stdin)["forms"][sys.argv[1]]; print(r["file"], r["offset"] + r["nbytes"] // 2)' "$3"
 }
 
 if command -v python3 >/dev/null 2>&1; then

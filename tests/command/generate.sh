@@ -7,6 +7,8 @@ has out '^Made 8 images with seed 1 in 4 classes under one: 8 png; [0-9.]+ MB$'
 is_empty err
 is "$(ls one | tr '\n' ' ')" 'land leaves street table ' "the classes"
 is "$(ls one/land one/table | tr '\n' ' ')" 'one/land: 00000.png 00004.png  one/table: 00001.png 00005.png ' "the files"
+run 0 generate single --count 1 --forms png --size 8x8
+has out '^Made 1 image with seed 1 in 1 class under single: 1 png; '
 
 # The pixels of seed 1 are these, on every machine, with any compiler and on any number of threads.
 (cd one && "$MILLRACE" hash land/00000.png table/00001.png leaves/00002.png street/00003.png) >golden

@@ -21,6 +21,11 @@ run 0 ls --from 10 -n 5 set
 is "$(wc -l <out)" 2 "lines at the end"
 run 0 ls --from 99 set
 is_empty out
+run 0 ls --limit 0 set
+is_empty out
+is_empty err
+run 0 ls --limit 0 --json set
+json_is out 'j' '[]'
 run 0 ls --forms set
 has out "^land/00000\.jpeg${tab}land${tab}jpeg=$(wc -c <set/land/00000.jpeg)\$"
 run 0 ls --long --limit 1 set
@@ -31,6 +36,7 @@ run 0 ls --json set
 is_json out
 json_is out 'len(j), j[0]["key"], j[0]["label"], j[0]["class"], j[0]["ordinal"]' "(12, 'land/00000.jpeg', 0, 'land', 0)"
 json_is out 'j[11]["forms"]["stored"]["state"]' present
+nbytes_only out nbytes
 run 0 ls --json --from 99 set
 json_is out 'j' '[]'
 
@@ -38,6 +44,21 @@ json_is out 'j' '[]'
 "$MILLRACE" ls set 2>err | head -n 1 >out
 is "$(wc -l <out)" 1 "lines that head took"
 is_empty err
+mkfifo closed
+for how in --long --json; do
+    exec 3<>closed 4>closed 3<&-
+    "$MILLRACE" ls $how set >&4 2>err
+    is $? 0 "the exit code of ls $how to a closed pipe"
+    is_empty err
+    "$MILLRACE" ls $how missing >&4 2>err
+    is $? 1 "the exit code of ls $how of what is not there to a closed pipe"
+    exec 4>&-
+done
+if [ -w /dev/full ]; then
+    "$MILLRACE" ls --json set >/dev/full 2>err
+    is $? 1 "the exit code of ls to a full disk"
+    has err '^millrace: standard output: No space left on device$'
+fi
 
 # Tar shards, in the order given and by braces; labels; names that are no text.
 (cd set && tar cf ../a-0.tar land/00000.jpeg && tar cf ../a-1.tar table)

@@ -26,7 +26,15 @@ cp -r part2 copy2
 run 1 ls part1
 has err 'part'
 run 1 verify part1
-has err 'is a part of a packed dataset: millrace merge|not packed to its end'
+has err '^millrace: part1: is a part of a packed dataset: millrace merge joins the parts'
+is "$(wc -l <err)" 1 "lines on a part"
+for i in 0 1 2 3 4 5 6 7; do # names enough for both orders in a folder
+    mkdir both$i
+    : >both$i/pack.json
+    : >both$i/part-$i-of-8.json
+    run 1 verify both$i
+    has err "^millrace: both$i: is a part of a packed dataset"
+done
 
 # One that is missing, twice, or damaged: an error that says which; nothing is lost.
 run 1 merge part0 part2 -o merged
@@ -56,6 +64,7 @@ run 0 verify merged
 run 0 merge copy0 copy1 copy2 -o copy0 --json
 is_json out
 json_is out 'j["samples"]' 30
+nbytes_only out in_nbytes out_nbytes nbytes
 diff -r whole copy0 >/dev/null 2>&1 || fail "merged into a part it is another"
 
 run 2 merge whole

@@ -38,6 +38,7 @@ has out '^four is complete already: 40 samples in [0-9]+ shards, '
 run 0 pack set -o four --forms jpeg,l3,raw:short-side=32 --shard-size 100kB --json
 is_json out
 json_is out 'j["was_complete"], j["samples"], [f["name"] for f in j["forms"]]' "(True, 40, ['jpeg', 'l3', 'raw-short32'])"
+nbytes_only out in_nbytes out_nbytes nbytes
 run 1 pack set -o four --forms jpeg
 has err '^millrace: .*four'
 
@@ -88,6 +89,25 @@ is "$(wc -l <partly/quarantine.jsonl)" 1 "lines of the quarantine"
 has partly/quarantine.jsonl '"key": "land/00000\.jpeg"'
 run 0 pack bad -o partly2 --max-bad 0.05
 same partly partly2 "a run that stopped and went on makes another dataset"
+if command -v python3 >/dev/null 2>&1; then
+    cp -r bad worse
+    for name in 00004 00008 00012 00016; do
+        rm worse/land/$name.*
+        head -c 900 set/land/00000.jpeg >"worse/land/a \"name\" with \\ of some length that is not cut off by anybody $name.jpeg"
+    done
+    run 1 pack worse -o refused
+    is "$(wc -l <err)" 5 "lines on too many bad images"
+    python3 - <<'END' || fail "the first bad images are not told of"
+import json
+bad = [json.loads(line) for line in open("refused/quarantine.jsonl")]
+told = open("err").read().splitlines()
+assert len(bad) > 3, bad
+for sample, line in zip(bad[:3], told[1:4]):
+    wanted = "millrace: " + (sample["key"] + ": " + sample["error"]).replace("\\", "\\\\")
+    assert line == wanted, (line, wanted)
+assert "higher --max-bad" in told[4], told
+END
+fi
 run 0 ls --forms partly
 has out '^land/00000	land	original=refused$'
 run 0 verify partly
@@ -154,6 +174,11 @@ wrong "--forms cannot be 'jpeg,'" pack set -o x --forms jpeg,
 wrong "--forms cannot be ''" pack set -o x --forms ''
 wrong "--max-side and --short-side" pack set -o x --max-side 1 --short-side 1 --forms jpeg
 wrong "--budget cannot be '200G' \(a size like" pack set -o x --budget 200G
+wrong "--budget cannot be '0' \(a size .*, above 0\)" pack set -o x --budget 0
+wrong "--shard-size cannot be '0kB'" pack set -o x --shard-size 0kB
+wrong "--forms: 'jpeg' is there twice" pack set -o x --forms jpeg,l3,jpeg
+wrong "--forms: 'jpeg' is there twice" pack set -o x --forms jpeg,jpeg:share=3%
+wrong "--forms: 'raw' is there twice" pack set -o x --forms raw:max-side=9,raw:max-side=8,raw:max-side=9:share=9%
 wrong "--budget cannot be '1.5B'" pack set -o x --budget 1.5B
 wrong "--budget cannot be '99999999999TB'" pack set -o x --budget 99999999999TB
 wrong "--max-bad cannot be '3' \(a share like" pack set -o x --max-bad 3

@@ -29,6 +29,7 @@ has labels "^land/a\.b%25c d\.jpg$(printf '\t')land\$"
 run 0 unpack set -o copy --json
 is_json out
 json_is out 'j["files"], j["failed"], j["bad"]' '(12, 0, [])'
+nbytes_only out nbytes
 rm copy/labels.tsv
 diff -r set copy >/dev/null || fail "a folder is unpacked to something else"
 (cd set && tar cf ../s.tar ./land table/0*)
@@ -50,6 +51,31 @@ is "$(cat back/table/00001.png)" mine "a file that was there"
 run 0 unpack packed -o back --force
 cmp -s back/table/00001.png set/table/00001.png || fail "--force did not replace"
 is "$(find . -name '.millrace-*' | wc -l)" 0 "temporary files"
+
+run 1 unpack packed -o back
+is "$(wc -l <err)" 11 "lines on files that are there"
+is "$(grep -c 'is there already; --force replaces it$' err)" 10 "files named that are there"
+has err '^millrace: and 2 more files are there already; --force replaces what is there$'
+has out '12 could not be written$'
+run 1 unpack packed -o back --json
+json_is out 'j["failed"], len(j["bad"])' '(12, 12)'
+rm back/labels.tsv back/land/*
+run 1 unpack packed -o back --threads 1 # eight are there
+is "$(wc -l <err)" 8 "lines on fewer files that are there"
+# Damage is told of, however many files are there.
+if command -v python3 >/dev/null 2>&1; then
+    cp -r packed hurt
+    python3 - hurt/original/000000.tar set/table/00010.jpg <<'END'
+import sys
+shard, image = open(sys.argv[1], "rb").read(), open(sys.argv[2], "rb").read()
+at = shard.index(image) + len(image) // 2
+open(sys.argv[1], "r+b").write(shard[:at] + bytes([shard[at] ^ 1]) + shard[at + 1:])
+END
+    run 1 unpack hurt -o back
+    has err 'table/00010'
+    has err '^millrace: and 1 more file is there already; --force replaces what is there$'
+    is "$(wc -l <err)" 12 "lines on damage and files that are there"
+fi
 
 # The threads change nothing.
 run 0 unpack packed -o one --threads 1

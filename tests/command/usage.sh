@@ -47,6 +47,8 @@ for command in info convert hash verify decode index pack unpack merge ls cat ge
     has out '^    millrace '
     is "$(awk 'length > 80' out | grep -v '^    millrace' | wc -l)" 0 "lines of help $command beyond column 80"
     lacks out "$(printf '\033')"
+    is "$(grep -Eo '^  -[A-Za-z],' out | sort | uniq -d | paste -sd' ')" '' "letters of $command that mean two things"
+    [ "$(grep -Eoc '^  -[A-Za-z],' out)" -gt 0 ] || fail "no letters are found in the help of $command"
 done
 run 0 help convert
 has out '-q, --quality=N'
