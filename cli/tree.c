@@ -158,7 +158,10 @@ static int write_content(tree *t, const char *name, const content *c, bool repla
     if (error != 0)
         return error;
     snprintf(temporary, sizeof temporary, ".millrace-%ld-%u.tmp", (long)getpid(), t->mark);
-    int fd = openat(t->fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    int fd = openat(t->fd, temporary, flags, 0666);
+    if (fd < 0 && errno == EEXIST && unlinkat(t->fd, temporary, 0) == 0) /* of a run that was killed under our number */
+        fd = openat(t->fd, temporary, flags, 0666);
     if (fd < 0)
         return errno;
     error = fill(fd, c);

@@ -279,8 +279,7 @@ static int place_member(reading *r, const mr__feature *f, mr__member *member, co
     if (result == MR_EIO || result == MR_ENOMEM)
         return result;
     bool one = result == 0 && value.kind == MR__FEATURE_BYTES && value.count == 1;
-    member->offset = one ? value.offset : f->offset;
-    member->nbytes = one ? value.nbytes : f->nbytes;
+    *member = (mr__member){.offset = one ? value.offset : f->offset, .nbytes = one ? value.nbytes : f->nbytes};
     *ending = one ? "" : ".pb";
     return 0;
 }
