@@ -75,7 +75,7 @@ sed '$d' seen >stopped
 run 0 verify --report stopped good
 has out 'verified before, by the report'
 run 0 verify --report seen good
-has_not out 'verified before'
+lacks out 'verified before'
 cp -r good gone
 rm gone/l3/000001.tar
 run 1 verify --report seen gone
