@@ -206,6 +206,41 @@ static void heads_are_put_together_too(void **state)
     scanned_fini(&s);
 }
 
+/* No writer cuts so; dmlc-core's reader takes it, without the zeros in between. */
+static void parts_of_any_length(void **state)
+{
+    (void)state;
+    static const uint8_t labels[] = {0, 0, 0x0a, 0x23, 0xd7, 0xce, 0x80, 0x3f};
+    scanned s;
+    const void *bytes;
+    size_t nbytes;
+    file.nbytes = payload.nbytes = 0;
+    add_head(&payload, 0, 5, 0);
+    memcpy(payload.data, "\2", 1);
+    bytes_add(&payload, labels, 2);
+    add_part(&file, 1, payload.data, payload.nbytes);
+    add_part(&file, 2, labels + 6, 2);
+    add_part(&file, 3, "image", 5);
+    test_folder_write(&folder, "train.rec", file.data, file.nbytes);
+    scanned_init(&s, &mr__scanner_recordio, &folder, "train.rec", MR_BROKEN_FAIL);
+    scanned_expect(&s, 1, 0);
+    float numbers[2];
+    memcpy(numbers, labels, sizeof numbers);
+    mr_label label = scanned_label(&s, 0);
+    assert_true(label.kind == MR_LABEL_FLOATS && label.count == 2);
+    for (int i = 0; i < 2; i++)
+        assert_true(((const double *)label.values)[i] == numbers[i]);
+    scanned_fini(&s);
+    mr_dataset *d = open_file();
+    mr_reader *reader;
+    assert_int_equal(mr_reader_new(d, &reader), 0);
+    assert_int_equal(mr_reader_record(reader, 0, 0, &bytes, &nbytes), 0);
+    assert_int_equal(nbytes, 9);
+    assert_memory_equal(bytes, "\x0a\x23\xd7\xceimage", 9);
+    mr_reader_free(reader);
+    mr_dataset_free(d);
+}
+
 static void scan_file(scanned *s, const char *idx, mr_broken_policy broken)
 {
     char path[512];
@@ -313,7 +348,14 @@ static void nothing_else_is_joined(void **state)
     file.data[at[1] + 8] = 11;
     assert_int_equal(mr__recordio_join(file.data + at[1], good, &hooks, &out, &offset, &nbytes), 0);
     assert_int_equal(nbytes, 3);
-    file.data[at[1] + 8] = 0;
+    file.nbytes = 0;
+    add_head(&payload, 0, 0, 0);
+    bytes_add(&payload, magic, 4);
+    bytes_add_text(&payload, "rest");
+    add_record(&file, &payload);
+    assert_int_equal(mr__recordio_join(file.data, file.nbytes, &hooks, &out, &offset, &nbytes), 0);
+    file.data[8] = 2; // labels up to its very end
+    assert_int_equal(mr__recordio_join(file.data, file.nbytes, &hooks, &out, &offset, &nbytes), MR_ECORRUPT);
     mr__buffer_fini(&out, &hooks);
 }
 
@@ -380,6 +422,7 @@ int main(void)
         cmocka_unit_test(images_come_back_byte_for_byte),
         cmocka_unit_test(labels_and_forms_are_read_across_parts),
         cmocka_unit_test(heads_are_put_together_too),
+        cmocka_unit_test(parts_of_any_length),
         cmocka_unit_test(files_are_cut_anywhere_in_the_parts),
         cmocka_unit_test(parts_that_are_none),
         cmocka_unit_test(nothing_else_is_joined),

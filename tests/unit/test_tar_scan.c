@@ -106,7 +106,7 @@ static void links_to_images_are_told(void **state)
     add_jpeg(&tar, "a.jpg");
     add_link(&tar, "b.JPG", '1', "a.jpg");
     add_link(&tar, "c.left.png", '2', "../x\ty");
-    add_link(&tar, "d.cls", '2', "a.cls");
+    add_link(&tar, "d.CLS", '2', "a.cls");
     add_link(&tar, "d.txt", '2', "a.txt"); /* and these in silence */
     add_link(&tar, "d.mask.png", '1', "a.mask.png");
     add_link(&tar, "d.a.name.of.some.length.up.to.its.mask.png", '1', "a.mask.png");
@@ -119,7 +119,7 @@ static void links_to_images_are_told(void **state)
                   "! MR_EUNSUPPORTED b.JPG is a link to a.jpg: WebDataset has no links; write the tar with "
                   "--hard-dereference\n"
                   "! MR_EUNSUPPORTED c.left.png is a link to ../x?y: WebDataset has no links; write the tar with -h\n"
-                  "! MR_EUNSUPPORTED d.cls is a link to a.cls: WebDataset has no links; write the tar with -h\n");
+                  "! MR_EUNSUPPORTED d.CLS is a link to a.cls: WebDataset has no links; write the tar with -h\n");
     char name[160];
     memset(name, 'n', sizeof name);
     memcpy(name + 150, ".png", 5);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* TFRecord files, made here byte by byte by code that shares nothing with the scanner. */
+/* TFRecord files and what becomes of them. */
 #include "test.h"
 
 #include "failing.h"
 #include "scanned.h"
+#include "tfrecord_file.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,134 +23,6 @@ static int teardown(void **state)
     (void)state;
     test_folder_fini(&folder);
     return 0;
-}
-
-static uint32_t masked_crc(const uint8_t *data, size_t nbytes)
-{
-    uint32_t crc = UINT32_MAX;
-    for (size_t i = 0; i < nbytes; i++) {
-        crc ^= data[i];
-        for (int bit = 0; bit < 8; bit++)
-            crc = crc >> 1 ^ ((crc & 1) != 0 ? 0x82f63b78u : 0);
-    }
-    crc = ~crc;
-    return (crc >> 15 | crc << 17) + 0xa282ead8u;
-}
-
-static void add_record(made_bytes *file, const made_bytes *data)
-{
-    size_t head = file->nbytes;
-    bytes_add_le(file, data->nbytes, 8);
-    bytes_add_le(file, masked_crc(file->data + head, 8), 4);
-    bytes_add(file, data->data, data->nbytes);
-    bytes_add_le(file, masked_crc(data->data, data->nbytes), 4);
-}
-
-static void add_varint(made_bytes *b, uint64_t value)
-{
-    for (; value >= 128; value >>= 7)
-        bytes_add_le(b, (value & 127) | 128, 1);
-    bytes_add_le(b, value, 1);
-}
-
-/* A field of wire type 2. */
-static void add_field(made_bytes *b, uint32_t number, const void *data, size_t nbytes)
-{
-    add_varint(b, number << 3 | 2);
-    add_varint(b, nbytes);
-    bytes_add(b, data, nbytes);
-}
-
-/* An entry of the map, with this encoded Feature, into the body of Features. */
-static void add_entry(made_bytes *features, const char *name, const made_bytes *feature)
-{
-    static made_bytes entry;
-    entry.nbytes = 0;
-    add_field(&entry, 1, name, strlen(name));
-    add_field(&entry, 2, feature->data, feature->nbytes);
-    add_field(features, 1, entry.data, entry.nbytes);
-}
-
-/* A Feature with this list in it. */
-static void add_list(made_bytes *features, const char *name, uint32_t kind, const made_bytes *list)
-{
-    static made_bytes feature;
-    feature.nbytes = 0;
-    add_field(&feature, kind, list->data, list->nbytes);
-    add_entry(features, name, &feature);
-}
-
-static void add_bytes(made_bytes *features, const char *name, const void *data, size_t nbytes)
-{
-    static made_bytes list;
-    list.nbytes = 0;
-    add_field(&list, 1, data, nbytes);
-    add_list(features, name, 1, &list);
-}
-
-static void add_text(made_bytes *features, const char *name, const char *text)
-{
-    add_bytes(features, name, text, strlen(text));
-}
-
-static void add_image(made_bytes *features, const char *name, size_t nbytes)
-{
-    static made_bytes image;
-    image.nbytes = 0;
-    bytes_add_jpeg(&image, nbytes);
-    add_bytes(features, name, image.data, image.nbytes);
-}
-
-static void add_ints(made_bytes *features, const char *name, const int64_t *values, size_t count, bool packed)
-{
-    static made_bytes list, body;
-    list.nbytes = body.nbytes = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!packed)
-            add_varint(&list, 1 << 3 | 0);
-        add_varint(packed ? &body : &list, (uint64_t)values[i]);
-    }
-    if (packed)
-        add_field(&list, 1, body.data, body.nbytes);
-    add_list(features, name, 3, &list);
-}
-
-static void add_int(made_bytes *features, const char *name, int64_t value)
-{
-    add_ints(features, name, &value, 1, true);
-}
-
-static void add_floats(made_bytes *features, const char *name, const float *values, size_t count, bool packed)
-{
-    static made_bytes list, body;
-    list.nbytes = body.nbytes = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!packed)
-            add_varint(&list, 1 << 3 | 5);
-        bytes_add_f32(packed ? &body : &list, values[i]);
-    }
-    if (packed)
-        add_field(&list, 1, body.data, body.nbytes);
-    add_list(features, name, 2, &list);
-}
-
-/* The Example of these features as a record. */
-static void add_example(made_bytes *file, const made_bytes *features)
-{
-    static made_bytes example;
-    example.nbytes = 0;
-    add_field(&example, 1, features->data, features->nbytes);
-    add_record(file, &example);
-}
-
-/* A plain record: an image of so many bytes, a label. */
-static void add_sample(made_bytes *file, size_t nbytes, int64_t label)
-{
-    static made_bytes features;
-    features.nbytes = 0;
-    add_image(&features, "image/encoded", nbytes);
-    add_int(&features, "image/class/label", label);
-    add_example(file, &features);
 }
 
 static void scan(scanned *s, const made_bytes *file, mr_broken_policy broken)
@@ -200,7 +73,7 @@ static void records_one_after_the_other(void **state)
     scanned s;
     file.nbytes = 0;
     for (int i = 0; i < 20; i++)
-        add_sample(&file, 40 + 300 * (size_t)i, i - 3);
+        tfrecord_add_sample(&file, 40 + 300 * (size_t)i, i - 3);
     scan(&s, &file, MR_BROKEN_FAIL);
     scanned_expect(&s, 20, 0);
     for (int i = 0; i < 20; i++) {
@@ -236,13 +109,13 @@ static void features_become_key_label_and_members(void **state)
     scanned s;
     features.nbytes = file.nbytes = image.nbytes = 0;
     bytes_add_text(&image, "\x89PNG\r\n\x1a\n and more");
-    add_floats(&features, "image/object/bbox/xmin", boxes, 2, true);
-    add_text(&features, "image/class/text", "tench, Tinca tinca");
-    add_bytes(&features, "image/encoded", image.data, image.nbytes);
-    add_text(&features, "image/filename", "n01440764_10026.JPEG");
-    add_int(&features, "image/class/label", 1);
-    add_text(&features, "image/format", "JPEG");
-    add_example(&file, &features);
+    tfrecord_add_floats(&features, "image/object/bbox/xmin", boxes, 2, true);
+    tfrecord_add_text(&features, "image/class/text", "tench, Tinca tinca");
+    tfrecord_add_bytes(&features, "image/encoded", image.data, image.nbytes);
+    tfrecord_add_text(&features, "image/filename", "n01440764_10026.JPEG");
+    tfrecord_add_int(&features, "image/class/label", 1);
+    tfrecord_add_text(&features, "image/format", "JPEG");
+    tfrecord_add_example(&file, &features);
     scan(&s, &file, MR_BROKEN_FAIL);
     scanned_expect(&s, 1, 0);
     scanned_expect_key(&s, 0, "n01440764_10026.JPEG");
@@ -269,24 +142,24 @@ static void members_have_names_of_their_own(void **state)
     static made_bytes features, file, list;
     scanned s;
     features.nbytes = file.nbytes = list.nbytes = 0;
-    add_ints(&features, "label", two, 2, true);
-    add_image(&features, "image", 40);
-    add_text(&features, "a/b", "first");
-    add_text(&features, "a.b.2", "taken");
-    add_text(&features, "a.b", "third");
-    add_int(&features, "/x", 5);
-    add_int(&features, ".x", 6);
-    add_text(&features, "/x.pb", "text");
-    add_text(&features, "", "no name");
-    add_text(&features, "empty", "");
-    add_field(&list, 1, "one", 3);
-    add_field(&list, 1, "two", 3);
-    add_list(&features, "several", 1, &list);
+    tfrecord_add_ints(&features, "label", two, 2, true);
+    tfrecord_add_image(&features, "image", 40);
+    tfrecord_add_text(&features, "a/b", "first");
+    tfrecord_add_text(&features, "a.b.2", "taken");
+    tfrecord_add_text(&features, "a.b", "third");
+    tfrecord_add_int(&features, "/x", 5);
+    tfrecord_add_int(&features, ".x", 6);
+    tfrecord_add_text(&features, "/x.pb", "text");
+    tfrecord_add_text(&features, "", "no name");
+    tfrecord_add_text(&features, "empty", "");
+    tfrecord_add_field(&list, 1, "one", 3);
+    tfrecord_add_field(&list, 1, "two", 3);
+    tfrecord_add_list(&features, "several", 1, &list);
     list.nbytes = 0;
-    add_list(&features, "none/of/them", 1, &list);
+    tfrecord_add_list(&features, "none/of/them", 1, &list);
     bytes_add_text(&list, "\xff\xff");
-    add_entry(&features, "damaged", &list);
-    add_example(&file, &features);
+    tfrecord_add_entry(&features, "damaged", &list);
+    tfrecord_add_example(&file, &features);
     scan(&s, &file, MR_BROKEN_FAIL);
     scanned_expect(&s, 1, 0);
     assert_memory_equal(scanned_label(&s, 0).values, two, sizeof two); // what members are looked at for is not kept
@@ -327,10 +200,10 @@ static void as_many_names_alike_as_there_can_be(void **state)
     for (int i = 0; i < 256; i++) {
         for (int bit = 0; bit < 8; bit++)
             name[2 * bit + 1] = (i >> bit & 1) != 0 ? '/' : '.';
-        add_int(&features, name, i);
+        tfrecord_add_int(&features, name, i);
     }
-    add_image(&features, "image", 40);
-    add_example(&file, &features);
+    tfrecord_add_image(&features, "image", 40);
+    tfrecord_add_example(&file, &features);
     scan(&s, &file, MR_BROKEN_FAIL);
     scanned_expect(&s, 1, 0);
     assert_int_equal(mr__index_member_count(&s.index, 0), 256);
@@ -347,9 +220,9 @@ static mr_label label_of(scanned *s, add_label *add)
 {
     static made_bytes features, file;
     features.nbytes = file.nbytes = 0;
-    add_image(&features, "jpg", 50);
+    tfrecord_add_image(&features, "jpg", 50);
     add(&features);
-    add_example(&file, &features);
+    tfrecord_add_example(&file, &features);
     scan(s, &file, MR_BROKEN_FAIL);
     scanned_expect(s, 1, 0);
     return scanned_label(s, 0);
@@ -364,31 +237,31 @@ static void add_none(made_bytes *f)
 }
 static void add_packed(made_bytes *f)
 {
-    add_ints(f, "label", three, 3, true);
+    tfrecord_add_ints(f, "label", three, 3, true);
 }
 static void add_unpacked(made_bytes *f)
 {
-    add_ints(f, "image/label", three, 3, false);
+    tfrecord_add_ints(f, "image/label", three, 3, false);
 }
 static void add_real(made_bytes *f)
 {
-    add_floats(f, "class", reals, 1, false);
+    tfrecord_add_floats(f, "class", reals, 1, false);
 }
 static void add_reals(made_bytes *f)
 {
-    add_floats(f, "cls", reals, 3, true);
+    tfrecord_add_floats(f, "cls", reals, 3, true);
 }
 static void add_words(made_bytes *f)
 {
-    add_text(f, "label/fine", "cat");
+    tfrecord_add_text(f, "label/fine", "cat");
 }
 static void add_blob(made_bytes *f)
 {
-    add_bytes(f, "label", "a\0b", 3);
+    tfrecord_add_bytes(f, "label", "a\0b", 3);
 }
 static void add_nothing(made_bytes *f)
 {
-    add_ints(f, "label", three, 0, true);
+    tfrecord_add_ints(f, "label", three, 0, true);
 }
 
 static void every_kind_of_label(void **state)
@@ -432,14 +305,14 @@ static void the_first_name_of_the_table_counts(void **state)
     static made_bytes features, file;
     scanned s;
     features.nbytes = file.nbytes = 0;
-    add_image(&features, "png", 70);
-    add_int(&features, "image/encoded", 3); // no bytes: not the image
-    add_image(&features, "image", 60);
-    add_int(&features, "cls", 1);
-    add_int(&features, "label", 2);
-    add_text(&features, "__key__", "second");
-    add_text(&features, "key", "first");
-    add_example(&file, &features);
+    tfrecord_add_image(&features, "png", 70);
+    tfrecord_add_int(&features, "image/encoded", 3); // no bytes: not the image
+    tfrecord_add_image(&features, "image", 60);
+    tfrecord_add_int(&features, "cls", 1);
+    tfrecord_add_int(&features, "label", 2);
+    tfrecord_add_text(&features, "__key__", "second");
+    tfrecord_add_text(&features, "key", "first");
+    tfrecord_add_example(&file, &features);
     scan(&s, &file, MR_BROKEN_FAIL);
     scanned_expect(&s, 1, 0);
     assert_int_equal(scanned_record(&s, 0).nbytes, 60);
@@ -456,27 +329,27 @@ static void the_last_one_wins_and_the_unknown_is_passed_over(void **state)
     static made_bytes features, file, example, list, feature, entry;
     scanned s;
     features.nbytes = file.nbytes = example.nbytes = list.nbytes = feature.nbytes = entry.nbytes = 0;
-    add_int(&features, "label", 1);
-    add_varint(&features, 9 << 3 | 0); // a varint, 8 bytes and 4 bytes that are not known
-    add_varint(&features, 12345);
-    add_varint(&features, 10 << 3 | 1);
+    tfrecord_add_int(&features, "label", 1);
+    tfrecord_add_varint(&features, 9 << 3 | 0); // a varint, 8 bytes and 4 bytes that are not known
+    tfrecord_add_varint(&features, 12345);
+    tfrecord_add_varint(&features, 10 << 3 | 1);
     bytes_add_le(&features, 7, 8);
-    add_varint(&features, 1 << 3 | 5); // number 1, but not of wire type 2
+    tfrecord_add_varint(&features, 1 << 3 | 5); // number 1, but not of wire type 2
     bytes_add_le(&features, 7, 4);
-    add_image(&features, "image", 40);
-    add_image(&features, "image", 50);
-    add_field(&example, 1, features.data, features.nbytes);
-    add_field(&example, 7, "unknown", 7);
+    tfrecord_add_image(&features, "image", 40);
+    tfrecord_add_image(&features, "image", 50);
+    tfrecord_add_field(&example, 1, features.data, features.nbytes);
+    tfrecord_add_field(&example, 7, "unknown", 7);
     // a second Features: its map is merged. A Feature of floats, then ints twice: one list of ints.
     features.nbytes = 0;
     bytes_add_f32(&list, 3);
-    add_field(&entry, 1, list.data, list.nbytes);
-    add_field(&feature, 2, entry.data, entry.nbytes);
-    add_field(&feature, 3, "\x0a\x02\x08\x09", 4);
-    add_field(&feature, 3, "\x08\x0a", 2);
-    add_entry(&features, "label", &feature);
-    add_field(&example, 1, features.data, features.nbytes);
-    add_record(&file, &example);
+    tfrecord_add_field(&entry, 1, list.data, list.nbytes);
+    tfrecord_add_field(&feature, 2, entry.data, entry.nbytes);
+    tfrecord_add_field(&feature, 3, "\x0a\x02\x08\x09", 4);
+    tfrecord_add_field(&feature, 3, "\x08\x0a", 2);
+    tfrecord_add_entry(&features, "label", &feature);
+    tfrecord_add_field(&example, 1, features.data, features.nbytes);
+    tfrecord_add_record(&file, &example);
     scan(&s, &file, MR_BROKEN_FAIL);
     scanned_expect(&s, 1, 0);
     assert_int_equal(scanned_record(&s, 0).nbytes, 50);
@@ -495,11 +368,11 @@ static void sums_that_do_not_match(void **state)
     scanned s;
     size_t second, third;
     file.nbytes = 0;
-    add_sample(&file, 100, 1);
+    tfrecord_add_sample(&file, 100, 1);
     second = file.nbytes;
-    add_sample(&file, 100, 2);
+    tfrecord_add_sample(&file, 100, 2);
     third = file.nbytes;
-    add_sample(&file, 100, 3);
+    tfrecord_add_sample(&file, 100, 3);
     file.data[third - 20] ^= 1; // data of the second
     scan(&s, &file, MR_BROKEN_FAIL);
     assert_int_equal(s.result, MR_ECORRUPT);
@@ -532,9 +405,9 @@ static void cut_anywhere(void **state)
     static made_bytes file;
     size_t whole;
     file.nbytes = 0;
-    add_sample(&file, 60, 1);
+    tfrecord_add_sample(&file, 60, 1);
     whole = file.nbytes;
-    add_sample(&file, 60, 2);
+    tfrecord_add_sample(&file, 60, 2);
     size_t all = file.nbytes;
     for (size_t n = 0; n <= all; n++) {
         scanned s;
@@ -560,7 +433,7 @@ static void lengths_without_end(void **state)
         scanned s;
         file.nbytes = 0;
         bytes_add_le(&file, lengths[i], 8);
-        bytes_add_le(&file, masked_crc(file.data, 8), 4);
+        bytes_add_le(&file, tfrecord_sum(file.data, 8), 4);
         bytes_add_text(&file, "twenty bytes or so..");
         scan(&s, &file, MR_BROKEN_SKIP);
         scanned_expect(&s, 0, 1);
@@ -599,8 +472,8 @@ static void examples_that_are_none(void **state)
         scanned s;
         file.nbytes = data.nbytes = 0;
         bytes_add(&data, cases[i].data, cases[i].nbytes);
-        add_record(&file, &data);
-        add_sample(&file, 50, 1);
+        tfrecord_add_record(&file, &data);
+        tfrecord_add_sample(&file, 50, 1);
         scan(&s, &file, MR_BROKEN_SKIP);
         scanned_expect(&s, 1, 1);
         scanned_expect_problem(&s, 0, cases[i].code, cases[i].part);
@@ -619,10 +492,10 @@ static void two_images_are_none(void **state)
     static made_bytes features, file, list;
     scanned s;
     features.nbytes = file.nbytes = list.nbytes = 0;
-    add_field(&list, 1, "\xff\xd8\xff\xe0", 4);
-    add_field(&list, 1, "\xff\xd8\xff\xe0", 4);
-    add_list(&features, "image/encoded", 1, &list);
-    add_example(&file, &features);
+    tfrecord_add_field(&list, 1, "\xff\xd8\xff\xe0", 4);
+    tfrecord_add_field(&list, 1, "\xff\xd8\xff\xe0", 4);
+    tfrecord_add_list(&features, "image/encoded", 1, &list);
+    tfrecord_add_example(&file, &features);
     scan(&s, &file, MR_BROKEN_SKIP);
     scanned_expect(&s, 0, 1);
     scanned_expect_problem(&s, 0, MR_EFORMAT, "has no image");
@@ -639,10 +512,10 @@ static void too_many_features(void **state)
         for (int i = 0; i < count; i++) {
             char name[16];
             snprintf(name, sizeof name, "f%d", i);
-            add_int(&features, name, i);
+            tfrecord_add_int(&features, name, i);
         }
-        add_image(&features, "image", 40);
-        add_example(&file, &features);
+        tfrecord_add_image(&features, "image", 40);
+        tfrecord_add_example(&file, &features);
         scan(&s, &file, MR_BROKEN_SKIP);
         scanned_expect(&s, count == 256, count != 256);
         if (count != 256)
@@ -660,9 +533,9 @@ static void a_key_twice(void **state)
     file.nbytes = 0;
     for (int i = 0; i < 5; i++) {
         features.nbytes = 0;
-        add_image(&features, "image", 40);
-        add_text(&features, "filename", keys[i]);
-        add_example(&file, &features);
+        tfrecord_add_image(&features, "image", 40);
+        tfrecord_add_text(&features, "filename", keys[i]);
+        tfrecord_add_example(&file, &features);
     }
     scan(&s, &file, MR_BROKEN_SKIP);
     scanned_expect(&s, 3, 2);
@@ -683,11 +556,11 @@ static void keys_that_cannot_be_one(void **state)
     scanned s;
     memset(large, 'k', sizeof large);
     features.nbytes = file.nbytes = 0;
-    add_image(&features, "image", 40);
-    add_bytes(&features, "image/filename", "a\0b", 3);
-    add_bytes(&features, "filename", large, 4097);
-    add_bytes(&features, "key", large, 4096);
-    add_example(&file, &features);
+    tfrecord_add_image(&features, "image", 40);
+    tfrecord_add_bytes(&features, "image/filename", "a\0b", 3);
+    tfrecord_add_bytes(&features, "filename", large, 4097);
+    tfrecord_add_bytes(&features, "key", large, 4096);
+    tfrecord_add_example(&file, &features);
     scan(&s, &file, MR_BROKEN_FAIL);
     scanned_expect(&s, 1, 0);
     const char *key;
@@ -733,16 +606,16 @@ static void large_records(void **state)
         image[i] = (uint8_t)(i * 7 + i / 1000);
     // Example { features { entry { "image": bytes_list { image } } entry { "label": 9 } } }, lengths from within
     head.nbytes = label.nbytes = 0;
-    add_int(&label, "label", 9);
+    tfrecord_add_int(&label, "label", 9);
     made_bytes *parts = &head;
     size_t list = LARGE + 5, feature = list + 5, entry = feature + 5 + 7, features = entry + 5 + label.nbytes;
     uint8_t *to = file;
-    add_varint(parts, 1 << 3 | 2), add_varint(parts, features);
-    add_varint(parts, 1 << 3 | 2), add_varint(parts, entry);
-    add_field(parts, 1, "image", 5);
-    add_varint(parts, 2 << 3 | 2), add_varint(parts, feature);
-    add_varint(parts, 1 << 3 | 2), add_varint(parts, list);
-    add_varint(parts, 1 << 3 | 2), add_varint(parts, LARGE);
+    tfrecord_add_varint(parts, 1 << 3 | 2), tfrecord_add_varint(parts, features);
+    tfrecord_add_varint(parts, 1 << 3 | 2), tfrecord_add_varint(parts, entry);
+    tfrecord_add_field(parts, 1, "image", 5);
+    tfrecord_add_varint(parts, 2 << 3 | 2), tfrecord_add_varint(parts, feature);
+    tfrecord_add_varint(parts, 1 << 3 | 2), tfrecord_add_varint(parts, list);
+    tfrecord_add_varint(parts, 1 << 3 | 2), tfrecord_add_varint(parts, LARGE);
     size_t data = head.nbytes + LARGE + label.nbytes;
     to += 12;
     memcpy(to, head.data, head.nbytes);
@@ -750,7 +623,7 @@ static void large_records(void **state)
     memcpy(to + head.nbytes + LARGE, label.data, label.nbytes);
     for (int i = 0; i < 8; i++)
         file[i] = (uint8_t)(data >> 8 * i);
-    uint32_t crc = masked_crc(file, 8), sum = masked_crc(file + 12, data);
+    uint32_t crc = tfrecord_sum(file, 8), sum = tfrecord_sum(file + 12, data);
     for (int i = 0; i < 4; i++) {
         file[8 + i] = (uint8_t)(crc >> 8 * i);
         file[12 + data + (size_t)i] = (uint8_t)(sum >> 8 * i);
@@ -792,13 +665,13 @@ static void every_allocation_may_fail_and_it_stops_when_asked(void **state)
     file.nbytes = 0;
     for (int i = 0; i < 4; i++) {
         features.nbytes = 0;
-        add_image(&features, "image", 40);
-        add_text(&features, "filename", i == 2 ? "same" : i == 3 ? "same" : "");
-        add_text(&features, "label", "text");
-        add_ints(&features, "more", three, 3, true);
-        add_example(&file, &features);
+        tfrecord_add_image(&features, "image", 40);
+        tfrecord_add_text(&features, "filename", i == 2 ? "same" : i == 3 ? "same" : "");
+        tfrecord_add_text(&features, "label", "text");
+        tfrecord_add_ints(&features, "more", three, 3, true);
+        tfrecord_add_example(&file, &features);
     }
-    add_record(&file, &features); // no Example
+    tfrecord_add_record(&file, &features); // no Example
     test_folder_write(&folder, "fail.tfrecord", file.data, file.nbytes);
     failing_run(scan_with, NULL);
     scanned_init_by(
