@@ -64,16 +64,27 @@ run 1 unpack packed -o back --threads 1 # eight are there
 is "$(wc -l <err)" 8 "lines on fewer files that are there"
 # Damage is told of, however many files are there.
 if command -v python3 >/dev/null 2>&1; then
-    cp -r packed hurt
-    python3 - hurt/original/000000.tar set/table/00010.jpg <<'END'
-import sys
-shard, image = open(sys.argv[1], "rb").read(), open(sys.argv[2], "rb").read()
-at = shard.index(image) + len(image) // 2
-open(sys.argv[1], "r+b").write(shard[:at] + bytes([shard[at] ^ 1]) + shard[at + 1:])
+    picture small.ppm
+    run 0 convert small.ppm small.png
+    python3 - <<'END'
+import io, tarfile
+image = open("small.png", "rb").read()
+with tarfile.open("many.tar", "w") as tar:
+    for i in range(1100):
+        entry = tarfile.TarInfo(f"{i:04}.png")
+        entry.size = len(image)
+        tar.addfile(entry, io.BytesIO(image))
 END
-    run 1 unpack hurt -o back
-    has err 'table/00010'
-    has err '^millrace: and 1 more file is there already; --force replaces what is there$'
+    run 0 pack many.tar -o hurt --no-check
+    run 0 unpack hurt -o there
+    python3 - <<'END'
+image, shard = open("small.png", "rb").read(), bytearray(open("hurt/original/000000.tar", "rb").read())
+shard[shard.rindex(image) + len(image) // 2] ^= 1
+open("hurt/original/000000.tar", "wb").write(shard)
+END
+    run 1 unpack hurt -o there --threads 1
+    has err '1099'
+    has err '^millrace: and 1,089 more files are there already; --force replaces what is there$'
     is "$(wc -l <err)" 12 "lines on damage and files that are there"
 fi
 
