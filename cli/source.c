@@ -144,7 +144,7 @@ int source_open(source *src, const settings *s, progress *p, char **paths, size_
     else
         failed_detail(s, result, src->name, detail);
     if ((result == MR_ECORRUPT || result == MR_ETRUNCATED) && options.broken == MR_BROKEN_FAIL &&
-        !source_is_packed(src->name))
+        !source_is_packed(src->name) && strstr(detail, "--broken=skip") == NULL)
         remark(src->name, "--broken=skip leaves out what is broken, and tells of it");
     source_close(src);
     return EXIT_BAD_INPUT;
