@@ -295,8 +295,10 @@ static int add_member(mr__pack_worker *w, mr__pack_slot *slot, uint32_t number)
     int result = mr_dataset_member(w->source, slot->ordinal, number, &member);
     if (result == 0)
         result = mr_reader_member(w->reader, slot->ordinal, number, &bytes, &nbytes);
-    if (result != 0)
-        return refuse(slot, result, mr_reader_detail(w->reader));
+    if (result != 0) {
+        int fatal = refuse(slot, result, mr_reader_detail(w->reader));
+        return result == MR_EIO ? result : fatal; /* as for the image: what cannot be read is not bad */
+    }
     if (mr__buffer_grow(&slot->members, hooks, slot->members_nbytes, slot->members_nbytes + nbytes + 1) != 0 ||
         mr__buffer_grow(&slot->places, hooks, used, used + sizeof(mr__member)) != 0)
         return MR_ENOMEM;
