@@ -20,7 +20,7 @@ static size_t map_rows(guard *g, size_t rows, size_t nbytes)
     if (g->map == MAP_FAILED)
         abort();
     for (size_t i = 0; i < rows; i++)
-        if (mprotect(g->map + page + i * each, usable, PROT_READ | PROT_WRITE) != 0)
+        if (usable != 0 && mprotect(g->map + page + i * each, usable, PROT_READ | PROT_WRITE) != 0)
             abort();
     return each;
 }
