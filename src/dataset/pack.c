@@ -202,7 +202,8 @@ static int settle_plan(mr__pack_job *job, mr__text *text)
     else if (error == ENOENT) {
         result = job->begun ? 0 : look_whether_empty(job);
         error = result == 0 ? mr__disk_publish(p->disk, &p->hooks, path, plan, nbytes) : 0;
-    }
+    } else if (error == 0) /* whoever wrote it may have failed before its name was made to last */
+        error = p->disk->sync_folder(p->disk, job->folder);
     mr__buffer_fini(&was, &p->hooks);
     return result == 0 && error != 0 ? fail_disk(p, path, error) : result;
 }
