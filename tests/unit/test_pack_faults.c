@@ -224,6 +224,7 @@ static void power_cuts_while_packing(void **state)
 {
     (void)state;
     survive_cuts(&packing, seeds(), 1000);
+    survive_cuts(&packing, 1, 2919); /* a plan whose name was not made to last */
 }
 
 static void power_cuts_while_merging(void **state)
