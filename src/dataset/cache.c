@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/hash.h"
 #include "dataset/dataset.h"
+#include "dataset/records.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
 
 /*
  * $XDG_CACHE_HOME must be absolute, says its specification; others are passed over. Who has no home has no cache either
@@ -44,7 +39,7 @@ static char *in_cache(mr_dataset *d, const char *path, int *error)
     if (folder == NULL)
         return NULL;
     result = mr__text_format(&d->hooks, "%s/%016llx-%.100s.mrx", folder,
-                             (unsigned long long)mr__hash(absolute, strlen(absolute)), last_part(absolute));
+                             (unsigned long long)mr__hash(absolute, strlen(absolute)), mr__path_name(absolute));
     mr__free(&d->hooks, folder);
     *error = result == NULL ? ENOMEM : 0;
     return result;

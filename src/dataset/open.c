@@ -3,6 +3,7 @@
 #include "dataset/braces.h"
 #include "dataset/index_file.h"
 #include "dataset/manifest.h"
+#include "dataset/records.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -29,12 +30,6 @@ static const mr__scanner *scanner_of(mr_layout layout)
     return NULL;
 }
 
-static bool ends_with(const char *name, const char *ending)
-{
-    size_t length = strlen(name), tail = strlen(ending);
-    return length > tail && strcmp(name + length - tail, ending) == 0;
-}
-
 static bool is_digits(const char *text, size_t nbytes)
 {
     return nbytes != 0 && strspn(text, "0123456789") >= nbytes;
@@ -54,13 +49,13 @@ static mr_layout layout_by_name(const char *name)
 {
     if (name[0] == '.')
         return MR_LAYOUT_AUTO;
-    if (ends_with(name, ".tar"))
+    if (mr__text_ends_with(name, ".tar"))
         return MR_LAYOUT_TAR;
-    if (ends_with(name, ".tfrecord") || ends_with(name, ".tfrecords") || is_numbered(name))
+    if (mr__text_ends_with(name, ".tfrecord") || mr__text_ends_with(name, ".tfrecords") || is_numbered(name))
         return MR_LAYOUT_TFRECORD;
-    if (ends_with(name, ".rec"))
+    if (mr__text_ends_with(name, ".rec"))
         return MR_LAYOUT_RECORDIO;
-    if (strcmp(name, "train.bin") == 0 || (strncmp(name, "data_batch_", 11) == 0 && ends_with(name, ".bin")))
+    if (strcmp(name, "train.bin") == 0 || (strncmp(name, "data_batch_", 11) == 0 && mr__text_ends_with(name, ".bin")))
         return MR_LAYOUT_CIFAR;
     return MR_LAYOUT_AUTO;
 }

@@ -392,12 +392,11 @@ static int look_whether_complete(mr__pack_job *job, bool *complete)
 static int take_complete(mr__pack_job *job)
 {
     mr_packer *p = job->packer;
-    char path[MR__PATH_MAX];
     int error = p->disk->sync_folder(p->disk, job->folder);
     if (error != 0)
         return fail_disk(p, job->folder, error);
-    if (p->options.parts == 0 && mr__pack_path(p, path, job->folder, MR__PLAN_NAME) == 0)
-        p->disk->remove(p->disk, path);
+    if (p->options.parts == 0)
+        mr__pack_tidy(p, job->folder);
     p->report.was_complete = true;
     return 0;
 }

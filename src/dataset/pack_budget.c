@@ -12,7 +12,6 @@ enum { TRIALS = 128, MARGIN_PERCENT = 2 };
 typedef struct trial {
     mr__pack_worker worker;
     mr__pack_slot slot;
-    mr__buffer bytes;
     double nbytes[MR__FORM_MAX]; /* summed, with what a tar takes around each */
     double rows;                 /* of row indexes of the first form */
     uint64_t tried, good;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/pack_shard.h"
 
-#include "dataset/place.h"
+#include "dataset/records.h"
 #include "dataset/tar_write.h"
 #include "kernel/hash.h"
 #include <errno.h>
@@ -101,7 +101,7 @@ static int note_left_out(mr__shard_write *w)
             continue;
         if (mr_dataset_file(w->source, problem.file, file, sizeof file) == 0 || w->source->layout == MR_LAYOUT_FOLDER)
             file[0] = '\0';
-        const char *slash = strrchr(file, '/'), *name = slash != NULL ? slash + 1 : file;
+        const char *name = mr__path_name(file);
         result = mr__index_add_problem(&w->tars[0].index, MR__INDEX_NO_POSITION, problem.code, "%s%s%s", name,
                                        name[0] != '\0' ? ": " : "", problem.text);
     }
