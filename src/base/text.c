@@ -107,23 +107,48 @@ void mr__text_add_json(mr__text *text, const void *bytes, size_t nbytes)
     mr__text_add(text, "\"", 1);
 }
 
-void mr__text_add_f64(mr__text *text, double value)
+/* What printf wrote, with a point whatever the locale's is; at most 24 characters. */
+static mr__digits with_point(const char *written)
 {
-    char digits[48];
-    if (!isfinite(value)) {
-        mr__text_add_z(text, "null");
-        return;
-    }
-    for (int precision = 15; precision <= 17; precision++) {
-        snprintf(digits, sizeof digits, "%.*g", precision, value);
-        if (strtod(digits, NULL) == value)
-            break;
-    }
-    for (const char *c = digits; *c != '\0'; c++) {
+    mr__digits digits = {{0}};
+    size_t at = 0;
+    for (const char *c = written; *c != '\0' && at + 1 < sizeof digits.text; c++) {
         size_t other = strcspn(c, "0123456789+-e");
-        mr__text_add(text, other != 0 ? "." : c, 1); /* whatever stands there is the locale's point */
+        digits.text[at++] = other != 0 ? '.' : *c; /* whatever stands there is the locale's point */
         c += other > 1 ? other - 1 : 0;
     }
+    return digits;
+}
+
+mr__digits mr__digits_f64(double value)
+{
+    char written[48];
+    if (!isfinite(value))
+        return (mr__digits){"null"};
+    for (int precision = 15; precision <= 17; precision++) {
+        snprintf(written, sizeof written, "%.*g", precision, value);
+        if (strtod(written, NULL) == value)
+            break;
+    }
+    return with_point(written);
+}
+
+mr__digits mr__digits_f32(float value)
+{
+    char written[48];
+    if (!isfinite(value))
+        return (mr__digits){"null"};
+    for (int precision = 6; precision <= 9; precision++) {
+        snprintf(written, sizeof written, "%.*g", precision, (double)value);
+        if ((float)strtod(written, NULL) == value) /* as readers here do it: a double, made a float */
+            break;
+    }
+    return with_point(written);
+}
+
+void mr__text_add_f64(mr__text *text, double value)
+{
+    mr__text_add_z(text, mr__digits_f64(value).text);
 }
 
 int mr__text_finish(mr__text *text, const char **string, size_t *nbytes)

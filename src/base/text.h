@@ -34,6 +34,14 @@ void mr__text_add_json(mr__text *text, const void *bytes, size_t nbytes);
 /* The shortest number that reads back as this one, in any locale; what JSON cannot say (infinite, NaN) is null. */
 void mr__text_add_f64(mr__text *text, double value);
 
+/* The same without memory: the shortest digits that read back as this number, a float as a float. "null" likewise. */
+typedef struct mr__digits {
+    char text[32];
+} mr__digits;
+
+mr__digits mr__digits_f64(double value);
+mr__digits mr__digits_f32(float value);
+
 /* 0 or MR_ENOMEM. *string ends with a zero that *nbytes does not count; either may be NULL. */
 int mr__text_finish(mr__text *text, const char **string, size_t *nbytes);
 

@@ -53,6 +53,13 @@ void mr__thread_join(mr__thread *thread)
     thread->started = false;
 }
 
+void mr__thread_detach(mr__thread *thread)
+{
+    if (thread->started)
+        pthread_detach(thread->handle);
+    thread->started = false;
+}
+
 int mr__mutex_init(mr__mutex *mutex)
 {
     return result_of(pthread_mutex_init(&mutex->pthread, NULL));

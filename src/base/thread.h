@@ -28,6 +28,9 @@ int mr__thread_start(mr__thread *thread, const char *name, void (*run)(void *arg
 /* Waits for its end. A thread that was not started, or is joined already, is accepted. */
 void mr__thread_join(mr__thread *thread);
 
+/* Leaves it to itself: one that is held up for ever. What it uses has to stay. */
+void mr__thread_detach(mr__thread *thread);
+
 typedef struct mr__mutex {
     pthread_mutex_t pthread;
 } mr__mutex;

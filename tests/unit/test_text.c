@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static mr_hooks hooks;
@@ -120,6 +121,24 @@ static void numbers_come_back(void **state)
     check("nullnull");
 }
 
+static void floats_come_back_in_fewer_digits(void **state)
+{
+    (void)state;
+    assert_string_equal(mr__digits_f32(0.485F).text, "0.485");
+    assert_string_equal(mr__digits_f32(0.26130258F).text, "0.2613026");
+    assert_string_equal(mr__digits_f32(16777216.0F).text, "16777216");
+    assert_string_equal(mr__digits_f32(-2.5F).text, "-2.5");
+    assert_string_equal(mr__digits_f32((float)INFINITY).text, "null");
+    assert_string_equal(mr__digits_f64(-1.7976931348623157e308).text, "-1.7976931348623157e+308");
+    for (uint32_t i = 0; i < 20000; i++) {
+        uint32_t bits = i * UINT32_C(2654435761);
+        float value;
+        memcpy(&value, &bits, sizeof value);
+        if (isfinite(value) && (float)strtod(mr__digits_f32(value).text, NULL) != value)
+            fail_msg("%s is another float than %.9g", mr__digits_f32(value).text, (double)value);
+    }
+}
+
 static int scenario(const mr_hooks *with, void *arg)
 {
     (void)arg;
@@ -152,6 +171,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(any_bytes_become_a_json_text, setup, teardown),
         cmocka_unit_test_setup_teardown(every_byte_comes_back, setup, teardown),
         cmocka_unit_test_setup_teardown(numbers_come_back, setup, teardown),
+        cmocka_unit_test(floats_come_back_in_fewer_digits),
         cmocka_unit_test(a_failure_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
