@@ -16,6 +16,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/meter.h"
+#include "codec/ranges.h"
 #include "cpu/cpu.h"
 
 #include <millrace/codec.h>
@@ -97,8 +98,21 @@ typedef struct mr__codec {
      */
     int (*holds)(mr__call *call, const mr_info *info);
 
+    /*
+     * mr__ranges_head and mr__ranges_of, of an image that is worth it; false: all of it. The decoder looks at nothing
+     * else. Both NULL: always read whole.
+     */
+    uint64_t (*ranges_head)(uint32_t width, uint32_t height);
+    bool (*ranges_of)(const uint8_t *head, size_t head_nbytes, uint64_t nbytes, mr_rect region, mr__range *range);
+
     /* Decodes request->region into `to`, which has its size, any stride, and channels and depth the codec gives. */
     int (*decode)(mr__call *call, const mr__request *request, const mr_image *to);
+
+    /*
+     * Where the region lies in call->bytes, as `decode` would give it: fills pixels and stride of *image, whose shape
+     * is given. False: it does not lie there. NULL: never. After `holds` has said 0.
+     */
+    bool (*view)(mr__call *call, const mr__request *request, mr_image *image);
 
     /* NULL: cannot encode. Channels or depth the form does not have are MR_EUNSUPPORTED, with a word on what it has. */
     int (*encode)(mr__call *call, const mr_image *image, const mr_encode_options *options, mr__buffer *out,

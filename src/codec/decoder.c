@@ -2,6 +2,7 @@
 /* The decoder handle: probe, header, limits, plan, stages. What only one form knows is in its folder. */
 #include "codec/handle.h"
 #include "codec/plan.h"
+#include "codec/view.h"
 
 #include "base/size.h"
 
@@ -227,6 +228,19 @@ static int decode(mr_decoder *d, mr__call *call, job *j)
     return result;
 }
 
+static int decode_or_view(mr_decoder *d, mr__call *call, job *j)
+{
+    int result = prepare(d, call, j);
+    if (result == 0)
+        result = check_held(call, j);
+    if (result != 0)
+        return result;
+    j->image = *result_shape(&j->plan);
+    if (j->plan.stage_count == 1 && j->codec->view != NULL && j->codec->view(call, &j->plan.request, &j->image))
+        return 0;
+    return decode(d, call, j);
+}
+
 static int decode_into(mr_decoder *d, mr__call *call, job *j)
 {
     int result = prepare(d, call, j);
@@ -304,6 +318,15 @@ int mr_decoder_decode(mr_decoder *d, const void *bytes, size_t nbytes, const mr_
         return refuse_null(d, "out");
     job j = {.bytes = bytes, .nbytes = nbytes, .hints = hints};
     int result = run_call(d, decode, &j);
+    if (result == 0)
+        *out = j.image;
+    return result;
+}
+
+int mr__decoder_view(mr_decoder *d, const void *bytes, size_t nbytes, const mr_decode_hints *hints, mr_image *out)
+{
+    job j = {.bytes = bytes, .nbytes = nbytes, .hints = hints};
+    int result = run_call(d, decode_or_view, &j);
     if (result == 0)
         *out = j.image;
     return result;

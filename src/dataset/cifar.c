@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "kernel/jpeg_pixels.h"
 
 #include <string.h>
 
@@ -21,15 +22,16 @@ static void write_head(uint8_t head[HEAD_NBYTES])
     mr__store_le64(head + HASH_AT, mr__hash(head, HASH_AT));
 }
 
-int mr__cifar_wrap(const uint8_t planes[MR__CIFAR_NBYTES], const mr_hooks *hooks, mr__buffer *out, size_t *nbytes)
+int mr__cifar_wrap(const uint8_t planes[MR__CIFAR_NBYTES], mr__cpu_flags cpu, const mr_hooks *hooks, mr__buffer *out,
+                   size_t *nbytes)
 {
     if (mr__buffer_reserve(out, hooks, HEAD_NBYTES + MR__CIFAR_NBYTES) != 0)
         return MR_ENOMEM;
     write_head(out->bytes);
-    uint8_t *to = out->bytes + HEAD_NBYTES;
-    for (size_t i = 0; i < PLANE_NBYTES; i++)
-        for (size_t c = 0; c < 3; c++)
-            *to++ = planes[c * PLANE_NBYTES + i];
+    mr__jpeg_pixels kernels;
+    mr__jpeg_pixels_init(&kernels, cpu);
+    kernels.interleave(planes, planes + PLANE_NBYTES, planes + 2 * PLANE_NBYTES, out->bytes + HEAD_NBYTES,
+                       PLANE_NBYTES); // a whole number of vectors: none reaches beyond the planes
     *nbytes = HEAD_NBYTES + MR__CIFAR_NBYTES;
     return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "cpu/cpu.h"
 
 #include <stdint.h>
 
@@ -16,6 +17,7 @@ enum {
  * What a record that is `planar` stores, as an image that decoders read: the raw form (doc/format-raw.md), interleaved.
  * *nbytes are in out->bytes then. MR_ENOMEM.
  */
-int mr__cifar_wrap(const uint8_t planes[MR__CIFAR_NBYTES], const mr_hooks *hooks, mr__buffer *out, size_t *nbytes);
+int mr__cifar_wrap(const uint8_t planes[MR__CIFAR_NBYTES], mr__cpu_flags cpu, const mr_hooks *hooks, mr__buffer *out,
+                   size_t *nbytes);
 
 #endif

@@ -301,6 +301,14 @@ int mr_dataset_sample(const mr_dataset *d, uint64_t ordinal, mr_sample *sample)
     return mr__struct_give(sample, &ours, sizeof ours) ? 0 : MR_EARGUMENT;
 }
 
+int mr__dataset_label(const mr_dataset *d, uint64_t ordinal, mr_label *label)
+{
+    mr__shard *shard;
+    uint64_t position;
+    int result = mr__dataset_any(d, ordinal, &shard, &position);
+    return result != 0 ? result : mr__index_label(&shard->index, position, label) ? 0 : MR_ECORRUPT;
+}
+
 int mr_dataset_record(const mr_dataset *d, uint64_t ordinal, uint32_t form, mr_record *record)
 {
     mr__shard *shard;

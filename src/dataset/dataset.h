@@ -50,7 +50,7 @@ typedef struct mr__dataset_form {
 
 struct mr_dataset {
     mr_hooks hooks;
-    mr__cpu_flags cpu;          /* for hashes */
+    mr__cpu_flags cpu;          /* for hashes and planes */
     mr_dataset_options options; /* texts are copies */
     mr__detail detail;
     bool opened;
@@ -115,6 +115,9 @@ int mr__dataset_at(const mr_dataset *d, uint64_t ordinal, uint32_t form, mr__sha
 
 /* The first form whose index is whole: keys and labels are in all. */
 int mr__dataset_any(const mr_dataset *d, uint64_t ordinal, mr__shard **shard, uint64_t *position);
+
+/* What mr_dataset_sample says of the label, and nothing else. */
+int mr__dataset_label(const mr_dataset *d, uint64_t ordinal, mr_label *label);
 
 /* How many members a sample has, and in which form's index they are; `form` may be NULL. */
 uint32_t mr__dataset_members(const mr_dataset *d, uint64_t ordinal, uint32_t *form);

@@ -26,6 +26,7 @@ static int aim(mr_dataset *d, mr__fetch *f, uint64_t ordinal, uint32_t form, mr_
     f->ordinal = ordinal;
     f->path = NULL;
     f->file = MR__FILE_NONE;
+    f->shard_path = f->shard->path;
     int result = mr__shard_load(d, f->shard, detail);
     if (result == 0 && !mr__index_key(&f->shard->index, f->position, &f->key, &key_nbytes))
         result = mr__fail(detail, MR_ECORRUPT, "sample %llu: its index is damaged: %s", (unsigned long long)ordinal,
@@ -131,7 +132,8 @@ static const char *file_name(const mr_dataset *d, const mr__fetch *f)
 }
 
 /* What a file was when the folder was scanned is in the index: it is seen here whether it still is. */
-static int check_read(const mr_dataset *d, mr__fetch *f, const mr__fetched *is, mr__detail *detail)
+static int check_read(const mr_dataset *d, mr__fetch *f, const mr__fetched *is, uint64_t offset, uint64_t nbytes,
+                      mr__detail *detail)
 {
     const char *name = file_name(d, f);
     bool changed = f->path != NULL && is->error == 0 &&
@@ -144,9 +146,9 @@ static int check_read(const mr_dataset *d, mr__fetch *f, const mr__fetched *is, 
         return mr__fail(detail, MR_ECORRUPT,
                         "%s has changed since its folder was indexed: make the index anew (millrace index --rebuild)",
                         mr__name_end(name));
-    if (is->got != f->nbytes)
+    if (is->got != nbytes)
         return mr__fail(detail, MR_ETRUNCATED, "%s: %s ends at byte %llu, in the middle of it", f->key,
-                        mr__name_end(name), (unsigned long long)(f->offset + is->got));
+                        mr__name_end(name), (unsigned long long)(f->offset + offset + is->got));
     return 0;
 }
 
@@ -166,7 +168,7 @@ static int wrap_planes(const mr_dataset *d, mr__fetch *f, const mr__fetched *is,
     size_t wrapped;
     if (is->got != MR__CIFAR_NBYTES)
         return mr__fail(detail, MR_ECORRUPT, "%s: %zu bytes are no image of CIFAR", f->key, is->got);
-    int result = mr__cifar_wrap(is->bytes, &d->hooks, &f->wrapped, &wrapped);
+    int result = mr__cifar_wrap(is->bytes, d->cpu, &d->hooks, &f->wrapped, &wrapped);
     if (result != 0)
         return mr__fail(detail, result, "%s: %s", f->key, mr_error_text(result));
     *bytes = f->wrapped.bytes;
@@ -189,16 +191,33 @@ static int join_parts(const mr_dataset *d, mr__fetch *f, const mr__fetched *is, 
     return 0;
 }
 
-int mr__fetch_end(mr_dataset *d, mr__fetch *f, const mr__fetched *is, const void **bytes, size_t *nbytes,
-                  mr__detail *detail)
+int mr__fetch_part(mr_dataset *d, mr__fetch *f, const mr__fetched *is, uint64_t offset, size_t nbytes,
+                   mr__detail *detail)
 {
-    int result = check_read(d, f, is, detail);
-    if (result == 0)
-        result = check_hash(d, f, is, detail);
-    if (f->file.fd >= 0 && f->shard->path != NULL)
+    return check_read(d, f, is, offset, nbytes, detail);
+}
+
+void mr__fetch_leave(mr__fetch *f)
+{
+    if (f->file.fd >= 0 && f->shard_path != NULL)
         mr__shard_release(f->shard, &f->file);
     else
         mr__file_close(&f->file);
+    f->file = MR__FILE_NONE;
+}
+
+bool mr__fetch_row_index(const mr__fetch *f, const void **bytes, size_t *nbytes)
+{
+    return mr__index_row_index(&f->shard->index, f->position, bytes, nbytes);
+}
+
+int mr__fetch_end(mr_dataset *d, mr__fetch *f, const mr__fetched *is, const void **bytes, size_t *nbytes,
+                  mr__detail *detail)
+{
+    int result = check_read(d, f, is, 0, f->nbytes, detail);
+    if (result == 0)
+        result = check_hash(d, f, is, detail);
+    mr__fetch_leave(f);
     if (result != 0)
         return result;
     if (f->record.parts)

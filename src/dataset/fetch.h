@@ -18,6 +18,7 @@ typedef struct mr__fetch {
     mr__record record;
     const char *path; /* of a file of its own; NULL: `file` */
     mr__file file;
+    const char *shard_path;  /* of `file`, for who opens it again; NULL with `path`, and for a list */
     uint64_t offset, nbytes; /* to be read */
     bool unread;             /* after mr__fetch_end: it could not be read, or is not what was indexed */
     mr__buffer name;         /* the memory of `path` */
@@ -26,7 +27,8 @@ typedef struct mr__fetch {
 
 void mr__fetch_fini(mr__fetch *f, const mr_hooks *hooks);
 
-/* Finds the record of a form, and opens the shard that has it. After 0, one mr__fetch_end follows. */
+/* Finds the record of a form, and opens the shard that has it. After 0, one mr__fetch_end or
+ * mr__fetch_leave follows. */
 int mr__fetch_begin(mr_dataset *d, mr__fetch *f, uint64_t ordinal, uint32_t form, mr__detail *detail);
 
 /* The same of a member. */
@@ -46,5 +48,25 @@ typedef struct mr__fetched {
  */
 int mr__fetch_end(mr_dataset *d, mr__fetch *f, const mr__fetched *is, const void **bytes, size_t *nbytes,
                   mr__detail *detail);
+
+/* Whether it can be read in parts: what is stored is what mr__fetch_end would give. */
+static inline bool mr__fetch_has_parts(const mr__fetch *f)
+{
+    return !f->record.parts && !f->record.planar;
+}
+
+/*
+ * A part of it was read, of so many bytes from `offset` in the record on: checks what can be without the rest (all of
+ * the part there, the file unchanged), and no hash. More may follow, in the end mr__fetch_leave; or, if all is there
+ * now, mr__fetch_end.
+ */
+int mr__fetch_part(mr_dataset *d, mr__fetch *f, const mr__fetched *is, uint64_t offset, size_t nbytes,
+                   mr__detail *detail);
+
+/* Ends it without a look at what was read. */
+void mr__fetch_leave(mr__fetch *f);
+
+/* The JPEG's row index (mr_decode_hints.index); 0 bytes where there is none. False: the index is damaged there. */
+bool mr__fetch_row_index(const mr__fetch *f, const void **bytes, size_t *nbytes);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE // O_DIRECT
 #include "source/file.h"
 
 #include <errno.h>
@@ -51,6 +52,17 @@ void mr__file_close(mr__file *file)
     if (file->fd >= 0)
         close(file->fd);
     *file = MR__FILE_NONE;
+}
+
+int mr__file_set_direct(const mr__file *file, bool direct)
+{
+    return fcntl(file->fd, F_SETFL, direct ? O_DIRECT : 0) == 0 ? 0 : errno;
+}
+
+bool mr__file_is(const mr__file *file, const mr__file *other)
+{
+    struct stat a, b;
+    return fstat(file->fd, &a) == 0 && fstat(other->fd, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 int mr__file_read(const mr__file *file, uint64_t offset, void *bytes, size_t nbytes, size_t *got)

@@ -24,6 +24,14 @@ int mr__file_open(mr__file *file, const char *path);
 
 void mr__file_close(mr__file *file);
 
+/* Whether reads pass by the page cache from here on: in whole blocks of MR__FILE_BLOCK, in the file and in memory.
+ * EINVAL where the file system does not do that. */
+enum { MR__FILE_BLOCK = 4096 };
+int mr__file_set_direct(const mr__file *file, bool direct);
+
+/* Whether both are the same file. */
+bool mr__file_is(const mr__file *file, const mr__file *other);
+
 /* Reads until there are nbytes or the file ends. */
 int mr__file_read(const mr__file *file, uint64_t offset, void *bytes, size_t nbytes, size_t *got);
 

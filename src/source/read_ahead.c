@@ -115,6 +115,8 @@ void mr__read_ahead_close(mr__read_ahead *ahead)
     ahead->closed = true;
     mr__condition_wake_all(&ahead->has_place);
     mr__condition_wake_all(&ahead->has_news);
+    if (ahead->fetching)
+        ahead->way->wake(ahead);
     mr__mutex_unlock(&ahead->mutex);
 }
 
@@ -141,43 +143,74 @@ static mr__read *hand_out(mr__read_ahead *ahead)
 }
 
 /* One thread goes out to fetch, without the mutex; when it is back, another may have to go. */
-static int fetch(mr__read_ahead *ahead)
+static int fetch(mr__read_ahead *ahead, uint64_t deadline_ns)
 {
     ahead->fetching = true;
     mr__mutex_unlock(&ahead->mutex);
-    int result = ahead->way->wait(ahead);
+    int result = ahead->way->wait(ahead, deadline_ns);
     mr__mutex_lock(&ahead->mutex);
-    ahead->fetching = false;
     if (result == 0)
         ahead->way->fetch(ahead);
+    ahead->fetching = false;
     mr__condition_wake_all(&ahead->has_news);
     return result;
 }
 
-static int take(mr__read_ahead *ahead, bool until_closed, mr__read **out)
+/* Who takes until it is closed does not wait then; who takes what there is does not wait for nothing. */
+static bool is_over(const mr__read_ahead *ahead, bool until_closed)
+{
+    return until_closed ? ahead->closed : ahead->in_flight == 0;
+}
+
+static int take(mr__read_ahead *ahead, bool until_closed, uint64_t deadline_ns, mr__read **out)
 {
     int result = 0;
     mr__mutex_lock(&ahead->mutex);
     while (result == 0 && ahead->finished_count == 0) {
-        if (ahead->in_flight == 0 && (ahead->closed || !until_closed))
+        if (is_over(ahead, until_closed))
             result = MR_ECLOSED;
         else if (ahead->outside != 0 && !ahead->fetching)
-            result = fetch(ahead);
+            result = fetch(ahead, deadline_ns);
         else
-            result = mr__condition_wait(&ahead->has_news, &ahead->mutex, MR__FOR_EVER);
+            result = mr__condition_wait(&ahead->has_news, &ahead->mutex, deadline_ns);
     }
-    if (result == 0)
+    if (ahead->finished_count != 0 && (result == 0 || result == MR_ETIMEOUT)) {
         *out = hand_out(ahead);
+        result = 0;
+    }
     mr__mutex_unlock(&ahead->mutex);
     return result;
 }
 
 int mr__read_ahead_take(mr__read_ahead *ahead, mr__read **out)
 {
-    return take(ahead, false, out);
+    return take(ahead, false, MR__FOR_EVER, out);
 }
 
 int mr__read_ahead_take_until_closed(mr__read_ahead *ahead, mr__read **out)
 {
-    return take(ahead, true, out);
+    return take(ahead, true, MR__FOR_EVER, out);
+}
+
+int mr__read_ahead_take_by(mr__read_ahead *ahead, uint64_t deadline_ns, mr__read **out)
+{
+    return take(ahead, true, deadline_ns, out);
+}
+
+size_t mr__read_ahead_in_flight(mr__read_ahead *ahead)
+{
+    mr__mutex_lock(&ahead->mutex);
+    size_t count = ahead->in_flight;
+    mr__mutex_unlock(&ahead->mutex);
+    return count;
+}
+
+bool mr__read_ahead_quiet(mr__read_ahead *ahead, uint64_t deadline_ns)
+{
+    mr__read *read;
+    int result;
+    do
+        result = take(ahead, false, deadline_ns, &read);
+    while (result == 0);
+    return result == MR_ECLOSED;
 }

@@ -11,10 +11,7 @@ static void run(void *arg, size_t worker)
     (void)worker;
     mr__read *read = arg;
     mr__read_ahead *ahead = read->ahead;
-    if (mr__read_begin(read, &ahead->hooks))
-        mr__read_rest(read, &ahead->hooks);
-    else
-        mr__read_end(read);
+    mr__read_wait(read, &ahead->hooks);
     mr__mutex_lock(&ahead->mutex);
     mr__read_ahead_finish(ahead, read);
     mr__mutex_unlock(&ahead->mutex);

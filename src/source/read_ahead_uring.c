@@ -3,16 +3,20 @@
  * Reads in flight by io_uring. A file is opened and looked at here and now, which the kernel does from its caches most
  * of the time; what is waited for is the reading. Each read is handed over at once, so that it is on its way.
  *
- * 1. The submission queue is touched with the mutex held; the completion queue by the one thread that fetches.
+ * 1. The submission queue is touched with the mutex held; the completion queue by the one thread that fetches, until
+ *    ahead->fetching is false again.
  * 2. ahead->outside is how many completions will come with a read in them. A read that the kernel refused to take is
  *    done by hand, and its place in the submission queue becomes a "do nothing", whose completion names no read.
  */
+#define _GNU_SOURCE // ppoll
+#include "base/clock.h"
 #include "base/memory.h"
 #include "source/read_ahead_kind.h"
 
 #include <errno.h>
 #include <liburing.h>
 #include <millrace/error.h>
+#include <poll.h>
 
 /* Each read is submitted at once: the submission queue is small. Completions wait until they are fetched. */
 enum { SUBMISSIONS = 64, COMPLETIONS_MAX = 32768 };
@@ -99,20 +103,42 @@ static void start(mr__read_ahead *ahead, mr__read *read)
     mr__mutex_unlock(&ahead->mutex);
 }
 
-static int wait(mr__read_ahead *ahead)
+/* By poll and not by liburing, whose waiting until a moment takes a place in the submission queue of older kernels. */
+static int wait_until(struct io_uring *ring, uint64_t deadline_ns)
+{
+    struct pollfd ready = {.fd = ring->ring_fd, .events = POLLIN};
+    uint64_t now = mr__clock_monotonic_ns(), left = deadline_ns > now ? deadline_ns - now : 0;
+    struct timespec time = {.tv_sec = (time_t)(left / 1000000000), .tv_nsec = (long)(left % 1000000000)};
+    int result = ppoll(&ready, 1, &time, NULL);
+    return result == 0 ? MR_ETIMEOUT : result > 0 || errno == EINTR ? 0 : MR_ESYSTEM;
+}
+
+static int wait(mr__read_ahead *ahead, uint64_t deadline_ns)
 {
     struct io_uring_cqe *entry;
     int result;
+    if (deadline_ns != MR__FOR_EVER)
+        return wait_until(ahead->state, deadline_ns);
     do
         result = io_uring_wait_cqe(ahead->state, &entry);
     while (result == -EINTR);
     return result == 0 ? 0 : MR_ESYSTEM;
 }
 
+static void wake(mr__read_ahead *ahead)
+{
+    struct io_uring_sqe *entry = io_uring_get_sqe(ahead->state);
+    if (entry != NULL) {
+        io_uring_prep_nop(entry);
+        io_uring_sqe_set_data(entry, NULL);
+    }
+    hand_over(ahead->state);
+}
+
 /*
  * What the kernel says of one piece. After a failure the rest is read by hand, and fails by itself if it has to: when
  * the thread that submitted has ended, the kernel gives up with ECANCELED or EFAULT, and some files are not to be had
- * without waiting (EAGAIN).
+ * without waiting (EAGAIN). Others can go on meanwhile.
  */
 static void go_on(mr__read_ahead *ahead, mr__read *read, int result)
 {
@@ -120,11 +146,14 @@ static void go_on(mr__read_ahead *ahead, mr__read *read, int result)
     bool more = failed || mr__read_more(read, &ahead->hooks, result);
     if (more && !failed && ask(ahead->state, read))
         return;
-    if (more)
-        mr__read_rest(read, &ahead->hooks);
-    else
-        mr__read_end(read);
     ahead->outside--;
+    if (more) {
+        mr__mutex_unlock(&ahead->mutex);
+        mr__read_rest(read, &ahead->hooks);
+        mr__mutex_lock(&ahead->mutex);
+    } else {
+        mr__read_end(read);
+    }
     mr__read_ahead_finish(ahead, read);
 }
 
@@ -141,4 +170,4 @@ static void fetch(mr__read_ahead *ahead)
 }
 
 const mr__read_ahead_way mr__read_ahead_uring = {
-    .name = "io_uring", .init = init, .fini = fini, .start = start, .wait = wait, .fetch = fetch};
+    .name = "io_uring", .init = init, .fini = fini, .start = start, .wait = wait, .fetch = fetch, .wake = wake};

@@ -7,6 +7,7 @@
 #include "scanned.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static test_folder folder;
@@ -163,17 +164,13 @@ static void lengths_and_names(void **state)
 }
 
 /* What is wrapped decodes to the pixels of the planes. */
-static void planes_become_an_image(void **state)
+static void wrap_planes(const uint8_t *planes, mr__cpu_flags cpu)
 {
-    (void)state;
-    uint8_t planes[MR__CIFAR_NBYTES];
-    for (size_t i = 0; i < sizeof planes; i++)
-        planes[i] = pixel(3, i);
     mr_hooks hooks;
     mr__buffer out = {0};
     size_t nbytes = 0;
     assert_int_equal(mr__hooks_init(&hooks, NULL), 0);
-    assert_int_equal(mr__cifar_wrap(planes, &hooks, &out, &nbytes), 0);
+    assert_int_equal(mr__cifar_wrap(planes, cpu, &hooks, &out, &nbytes), 0);
     mr_image image;
     assert_int_equal(mr_decoder_decode(decoder, out.bytes, nbytes, NULL, &image), 0);
     assert_true(image.width == 32 && image.height == 32 && image.channels == 3 && image.depth == 8);
@@ -187,6 +184,19 @@ static void planes_become_an_image(void **state)
     assert_int_equal(same_nbytes, nbytes);
     assert_memory_equal(same, out.bytes, nbytes);
     mr__buffer_fini(&out, &hooks);
+}
+
+/* With vectors and without; nothing behind the planes is looked at. */
+static void planes_become_an_image(void **state)
+{
+    (void)state;
+    uint8_t *planes = malloc(MR__CIFAR_NBYTES);
+    assert_non_null(planes);
+    for (size_t i = 0; i < MR__CIFAR_NBYTES; i++)
+        planes[i] = pixel(3, i);
+    wrap_planes(planes, 0);
+    wrap_planes(planes, mr__cpu_detect());
+    free(planes);
 }
 
 static int scan_with(const mr_hooks *hooks, void *arg)

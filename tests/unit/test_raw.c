@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "check.h"
+#include "codec/view.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,35 @@ static void the_bytes_are_the_documents(void **state)
     assert_int_equal(mr__load_le64(file.bytes + 56), mr__hash(head, sizeof head));
     assert_memory_equal(file.bytes + HEAD, rest, sizeof rest);
     free(file.bytes);
+}
+
+/* A view is what a decode gives; into the stored bytes where they are that, else into the decoder's. */
+static void views_are_what_decodes_give(void **state)
+{
+    (void)state;
+    uint64_t random = 3;
+    mr_decoder *viewer;
+    assert_int_equal(mr_decoder_new(NULL, &viewer), 0);
+    for (uint32_t i = 0; i < 200; i++) {
+        uint32_t channels = 1 + i % 4, depth = i % 5 == 0 ? 16 : 8;
+        mr_image image = picture_make(20 + i % 7, 19, channels, depth, i), got;
+        picture_file file = picture_encode(&image, &raw);
+        mr_decode_hints hints = {.struct_size = sizeof hints};
+        hints.region = picture_random_rect(&random, image.width, image.height);
+        hints.channels = i % 3 == 0 ? 3 : 0;
+        hints.orient = i % 2 == 0;
+        mr_image wanted = picture_decode(file.bytes, file.nbytes, &hints);
+        assert_int_equal(mr__decoder_view(viewer, file.bytes, file.nbytes, &hints, &got), 0);
+        picture_compare(&got, &wanted, "a view");
+        const uint8_t *at = got.pixels;
+        bool inside = at >= file.bytes && at < file.bytes + file.nbytes;
+        assert_true(inside == (depth == 8 && (hints.channels == 0 || hints.channels == channels)));
+        assert_int_equal(mr__decoder_view(viewer, file.bytes, file.nbytes - 1, &hints, &got), MR_ETRUNCATED);
+        mr_image_fini(&wanted, NULL);
+        mr_image_fini(&image, NULL);
+        free(file.bytes);
+    }
+    mr_decoder_free(viewer);
 }
 
 static void a_stride_may_be_negative_when_encoding(void **state)
@@ -225,6 +255,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_shape_comes_back),
+        cmocka_unit_test(views_are_what_decodes_give),
         cmocka_unit_test(the_bytes_are_the_documents),
         cmocka_unit_test(a_stride_may_be_negative_when_encoding),
         cmocka_unit_test(orientation_and_profile_are_kept),

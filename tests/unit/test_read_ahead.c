@@ -406,6 +406,10 @@ static void submit_beside_takers(const stage *s, mr__read_ahead_kind kind)
     mr__read_ahead_close(c.ahead);
     assert_int_equal(mr__read_ahead_submit(c.ahead, &c.reads[0]), MR_ECLOSED);
     join_takers(&c, threads);
+    c.until_closed = false;
+    take_many(&c); // what was not finished when it was closed
+    assert_int_equal(c.faults, 0);
+    assert_int_equal(mr__read_ahead_in_flight(c.ahead), 0);
     for (size_t i = 0; i < SHARED; i++)
         assert_int_equal(c.taken[i], 1);
     mr__read_ahead_free(c.ahead);
@@ -516,7 +520,7 @@ static void close_on_a_submitter(const stage *s, mr__read_ahead_kind kind)
     mr__read_ahead_close(other.ahead);
     mr__thread_join(&thread);
     assert_int_equal(other.result, MR_ECLOSED);
-    assert_int_equal(mr__read_ahead_take_until_closed(other.ahead, &read), 0);
+    assert_int_equal(mr__read_ahead_take(other.ahead, &read), 0);
     assert_ptr_equal(read, &reads[1]);
     assert_int_equal(mr__read_ahead_take_until_closed(other.ahead, &read), MR_ECLOSED);
     mr__read_ahead_free(other.ahead);
@@ -528,6 +532,46 @@ static void closing_wakes_a_submitter(void **state)
 {
     (void)state;
     run_on_both(close_on_a_submitter);
+}
+
+enum { SUBMITTERS = 4 };
+
+/* Several submit and several take. */
+static void submit_from_many(const stage *s, mr__read_ahead_kind kind)
+{
+    static crowd c;
+    mr__thread takers[TAKERS], threads[SUBMITTERS];
+    submitter submitters[SUBMITTERS];
+    memset(&c, 0, sizeof c);
+    c.s = s;
+    c.until_closed = true;
+    c.ahead = make(s, kind, SHARED_DEPTH);
+    for (size_t i = 0; i < SHARED; i++)
+        c.reads[i] = read_path(s, i % FILES);
+    start_takers(&c, takers);
+    for (size_t i = 0; i < SUBMITTERS; i++) {
+        size_t share = SHARED / SUBMITTERS;
+        submitters[i] = (submitter){.ahead = c.ahead, .reads = c.reads + i * share, .count = share};
+        assert_int_equal(mr__thread_start(&threads[i], "submitter", submit_all, &submitters[i]), 0);
+    }
+    for (size_t i = 0; i < SUBMITTERS; i++) {
+        mr__thread_join(&threads[i]);
+        assert_int_equal(submitters[i].result, 0);
+    }
+    mr__read_ahead_close(c.ahead);
+    join_takers(&c, takers);
+    c.until_closed = false;
+    take_many(&c);
+    assert_int_equal(c.faults, 0);
+    for (size_t i = 0; i < SHARED; i++)
+        assert_int_equal(c.taken[i], 1);
+    mr__read_ahead_free(c.ahead);
+}
+
+static void many_submit_while_others_take(void **state)
+{
+    (void)state;
+    run_on_both(submit_from_many);
 }
 
 typedef struct scenario {
@@ -656,6 +700,7 @@ int main(void)
         cmocka_unit_test(takers_end_with_the_last_read),
         cmocka_unit_test(a_submitter_may_end_before_its_reads),
         cmocka_unit_test(closing_wakes_a_submitter),
+        cmocka_unit_test(many_submit_while_others_take),
         cmocka_unit_test(without_memory_a_read_says_so),
         cmocka_unit_test(what_the_kernel_has_is_taken),
         cmocka_unit_test(where_io_uring_is_forbidden_threads_read),

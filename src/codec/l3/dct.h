@@ -26,6 +26,13 @@ typedef struct mr__l3_dct_place {
 unsigned mr__l3_dct_units(const mr__l3_head *head, uint32_t x, uint32_t y,
                           mr__l3_dct_place units[MR__L3_DCT_UNITS_MAX]);
 
+/* What the back end knows it as. */
+mr__jpeg_frame mr__l3_dct_frame_of(const mr__l3_head *head);
+
+/* The tiles (columns and rows of them) that a region of the image that `layout` describes needs of the first `parts`
+ * components. */
+mr_rect mr__l3_dct_tiles(const mr__l3_head *head, const mr__jpeg_layout *layout, uint32_t parts, mr_rect region);
+
 /* Where each of them lies in the tile. NULL, or why the bytes are no tile. */
 const char *mr__l3_dct_lengths(const uint8_t *bytes, size_t nbytes, mr__l3_dct_place *units, unsigned count);
 

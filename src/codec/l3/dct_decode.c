@@ -30,12 +30,7 @@ typedef struct job {
 static int init_rows(job *j, const mr_image *to)
 {
     const mr__l3_head *head = j->head;
-    mr__jpeg_frame frame = {
-        .width = head->width, .height = head->height, .parts = head->channels, .rgb = head->color == MR__JPEG_RGB};
-    for (uint32_t i = 0; i < head->channels; i++) {
-        frame.h[i] = head->component[i].h;
-        frame.v[i] = head->component[i].v;
-    }
+    mr__jpeg_frame frame = mr__l3_dct_frame_of(head);
     const mr__request *r = j->request;
     if (!mr__jpeg_rows_init(&j->rows, &j->decoder->pixels, &frame, r->reduce, r->region, to))
         return mr__call_fail(j->call, MR_EINTERNAL, "the back end does not take the sampling factors of this l3");
@@ -47,23 +42,6 @@ static int init_rows(job *j, const mr_image *to)
         p->band = MR__L3_UNIT_BLOCKS * head->component[i].v;
     }
     return 0;
-}
-
-/* The tiles that hold what the planes need. */
-static void find_tiles(job *j)
-{
-    uint32_t left = UINT32_MAX, top = UINT32_MAX, right = 0, bottom = 0;
-    for (uint32_t i = 0; i < j->rows.parts; i++) {
-        const mr__jpeg_rows_part *p = &j->rows.part[i];
-        uint32_t wide = j->head->component[i].h * MR__L3_UNIT_BLOCKS;
-        uint32_t l = p->left / wide, r = mr__ceil_div(p->left + p->columns, wide);
-        uint32_t t = p->blocks.y / p->band, b = mr__ceil_div(p->blocks.y + p->blocks.height, p->band);
-        left = l < left ? l : left;
-        top = t < top ? t : top;
-        right = r > right ? r : right;
-        bottom = b > bottom ? b : bottom;
-    }
-    j->tiles = (mr_rect){left, top, right - left, bottom - top};
 }
 
 static int place_rows(job *j)
@@ -178,7 +156,7 @@ int mr__l3_dct_decode_with(mr__call *call, mr__l3_dct_decoder *decoder, const mr
     int result = init_rows(&j, to);
     if (result != 0)
         return result;
-    find_tiles(&j);
+    j.tiles = mr__l3_dct_tiles(head, &j.rows.layout, j.rows.parts, request->region);
     result = place_rows(&j);
     for (uint32_t y = 0; result == 0 && y < j.tiles.height; y++)
         result = decode_row(&j, j.tiles.y + y);

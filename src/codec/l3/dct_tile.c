@@ -2,6 +2,7 @@
 #include "codec/l3/dct.h"
 
 #include "base/bytes.h"
+#include "base/size.h"
 
 #include <string.h>
 
@@ -34,6 +35,33 @@ unsigned mr__l3_dct_units(const mr__l3_head *head, uint32_t x, uint32_t y, mr__l
     for (uint32_t i = 0; i < head->channels; i++)
         count += add_units(&head->component[i], i, x, y, units + count);
     return count;
+}
+
+mr__jpeg_frame mr__l3_dct_frame_of(const mr__l3_head *head)
+{
+    mr__jpeg_frame frame = {
+        .width = head->width, .height = head->height, .parts = head->channels, .rgb = head->color == MR__JPEG_RGB};
+    for (uint32_t i = 0; i < head->channels; i++) {
+        frame.h[i] = head->component[i].h;
+        frame.v[i] = head->component[i].v;
+    }
+    return frame;
+}
+
+mr_rect mr__l3_dct_tiles(const mr__l3_head *head, const mr__jpeg_layout *layout, uint32_t parts, mr_rect region)
+{
+    uint32_t left = UINT32_MAX, top = UINT32_MAX, right = 0, bottom = 0;
+    for (uint32_t i = 0; i < parts; i++) {
+        mr_rect blocks = mr__jpeg_layout_blocks(layout, i, region);
+        uint32_t wide = head->component[i].h * MR__L3_UNIT_BLOCKS, high = head->component[i].v * MR__L3_UNIT_BLOCKS;
+        uint32_t l = blocks.x / wide, r = mr__ceil_div(blocks.x + blocks.width, wide);
+        uint32_t t = blocks.y / high, b = mr__ceil_div(blocks.y + blocks.height, high);
+        left = l < left ? l : left;
+        top = t < top ? t : top;
+        right = r > right ? r : right;
+        bottom = b > bottom ? b : bottom;
+    }
+    return (mr_rect){left, top, right - left, bottom - top};
 }
 
 const char *mr__l3_dct_lengths(const uint8_t *bytes, size_t nbytes, mr__l3_dct_place *units, unsigned count)

@@ -238,6 +238,14 @@ void mr__l3_head_offsets(const mr__l3_head *head, uint64_t *offsets)
     offsets[tiles] = at;
 }
 
+uint64_t mr__l3_head_offset(const mr__l3_head *head, size_t tile)
+{
+    uint64_t at = head->head_nbytes;
+    for (size_t i = 0; i < tile; i++)
+        at += load_size(head, i);
+    return at;
+}
+
 void mr__l3_head_complete(mr__l3_head *head)
 {
     if (head->mode == MR__L3_DCT) {

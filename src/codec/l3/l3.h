@@ -76,6 +76,9 @@ void mr__l3_head_complete(mr__l3_head *head);
 /* Where each tile begins, and behind the last: tiles + 1 offsets from the file's start, into `offsets`. */
 void mr__l3_head_offsets(const mr__l3_head *head, uint64_t *offsets);
 
+/* Where this one begins; for the one behind the last, where they end. */
+uint64_t mr__l3_head_offset(const mr__l3_head *head, size_t tile);
+
 /*
  * The head of a file to be written, complete, with the lengths and hashes of its tiles. Appends it to *out, which has
  * *out_nbytes bytes so far. The tiles follow, then the tail.
@@ -138,6 +141,10 @@ int mr__l3_tail_write(mr__call *call, const mr__l3_tail *tail, mr__buffer *out, 
 
 /* Makes room behind what *out has, and gives its place. */
 int mr__l3_append(mr__call *call, mr__buffer *out, size_t *out_nbytes, size_t nbytes, uint8_t **at);
+
+/* ranges.c: for l3.c. */
+uint64_t mr__l3_ranges_head(uint32_t width, uint32_t height);
+bool mr__l3_ranges_of(const uint8_t *bytes, size_t head_nbytes, uint64_t nbytes, mr_rect region, mr__range *range);
 
 /* decode.c */
 

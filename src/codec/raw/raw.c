@@ -176,6 +176,44 @@ static int decode(mr__call *call, const mr__request *request, const mr_image *to
     return 0;
 }
 
+static bool view(mr__call *call, const mr__request *request, mr_image *image)
+{
+    layout l = {0};
+    if (image->depth != 8 || find_layout(call, request->info->width, request->info->height, &l) != 0 ||
+        call->nbytes != l.end || l.row_nbytes > PTRDIFF_MAX)
+        return false;
+    size_t at = HEAD_NBYTES + request->region.y * l.row_nbytes + request->region.x * mr_image_pixel_nbytes(image);
+    image->stride = (ptrdiff_t)l.row_nbytes;
+    image->pixels = (void *)(call->bytes + at); // not to be written to
+    return true;
+}
+
+static uint64_t ranges_head(uint32_t width, uint32_t height)
+{
+    (void)width;
+    (void)height;
+    return HEAD_NBYTES;
+}
+
+/* From the region's first byte to its last. */
+static bool ranges_of(const uint8_t *head, size_t head_nbytes, uint64_t nbytes, mr_rect region, mr__range *range)
+{
+    mr__detail detail;
+    mr__call call = {.name = "raw", .bytes = head, .nbytes = head_nbytes, .detail = &detail};
+    mr_info info = {0};
+    layout l = {0};
+    if (!probe(head, head_nbytes) || read_info(&call, &info) != 0 ||
+        find_layout(&call, info.width, info.height, &l) != 0 || l.end != nbytes)
+        return false;
+    if (region.x >= info.width || region.width > info.width - region.x || region.y >= info.height ||
+        region.height > info.height - region.y)
+        return false;
+    size_t pixel = (size_t)info.channels * (info.depth / 8);
+    range->offset = HEAD_NBYTES + region.y * l.row_nbytes + region.x * pixel;
+    range->nbytes = (region.height - 1) * l.row_nbytes + region.width * pixel;
+    return true;
+}
+
 static int read_icc(mr__call *call, mr__buffer *buffer, size_t *nbytes)
 {
     layout l = {0};
@@ -235,5 +273,8 @@ const mr__codec mr__codec_raw = {.form = MR_FORM_RAW,
                                  .info = read_info,
                                  .icc = read_icc,
                                  .holds = holds,
+                                 .ranges_head = ranges_head,
+                                 .ranges_of = ranges_of,
                                  .decode = decode,
+                                 .view = view,
                                  .encode = encode};
