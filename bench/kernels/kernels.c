@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* kernels --check [--seed N] | --time: see kernels.h. */
+/* kernels --check [--seed N] | --time [TABLE]: see kernels.h. */
 #include "kernels.h"
 
 #include <signal.h>
@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 /* Every table. Adding one is its file and its line here. */
-static const kernel_table *const tables[] = {&kernels_png_unfilter, &kernels_jpeg_pixels, &kernels_jpeg_scans,
-                                             &kernels_jpeg_bands,   &kernels_l3_pixel,    &kernels_l3_unit,
-                                             &kernels_l3_encode,    &kernels_resample,    &kernels_crc32c};
+static const kernel_table *const tables[] = {
+    &kernels_png_unfilter, &kernels_jpeg_pixels, &kernels_jpeg_scans, &kernels_jpeg_bands, &kernels_l3_pixel,
+    &kernels_l3_unit,      &kernels_l3_encode,   &kernels_resample,   &kernels_crc32c,     &kernels_finish};
 
 /* As in MILLRACE_CPU, upward. */
 static const char *const levels[] = {"sse41", "avx2-slowpdep", "avx2", "avx512", "neon"};
@@ -79,19 +79,23 @@ static void visit_table(const kernel_table *table, bool timing, uint64_t seed, t
 int main(int argc, char **argv)
 {
     bool check = argc >= 2 && strcmp(argv[1], "--check") == 0;
-    bool timing = argc == 2 && strcmp(argv[1], "--time") == 0;
+    bool timing = (argc == 2 || argc == 3) && strcmp(argv[1], "--time") == 0;
+    const char *only = timing && argc == 3 ? argv[2] : NULL;
     uint64_t seed = 1;
     if (check && argc == 4 && strcmp(argv[2], "--seed") == 0)
         seed = strtoull(argv[3], NULL, 10);
-    else if (argc != 2 || !(check || timing)) {
-        fprintf(stderr, "usage: kernels --check [--seed N] | --time\n");
+    else if ((argc != 2 || !check) && !timing) {
+        fprintf(stderr, "usage: kernels --check [--seed N] | --time [TABLE]\n");
         return 2;
     }
     signal(SIGSEGV, on_fault);
     signal(SIGBUS, on_fault);
     tally t = {0, 0};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        visit_table(tables[i], timing, seed, &t);
+        if (only == NULL || strcmp(only, tables[i]->name) == 0)
+            visit_table(tables[i], timing, seed, &t);
+    if (timing && (only == NULL || strcmp(only, "augment") == 0))
+        augment_time();
     if (check)
         printf("%zu kernels checked against C with seed %llu: %zu wrong\n", t.checked, (unsigned long long)seed,
                t.wrong);

@@ -52,11 +52,15 @@ extern const kernel_table kernels_l3_pixel;
 extern const kernel_table kernels_l3_unit;
 extern const kernel_table kernels_l3_encode;
 extern const kernel_table kernels_resample;
+extern const kernel_table kernels_finish;
 
 /* One kernel beside the portable one. False, with a word on stderr, when they differ. */
 bool kernel_check(const kernel *portable, const kernel *variant, const char *isa, uint64_t seed);
 
 /* Bytes per nanosecond: the best of many short runs. */
 double kernel_time(const kernel *k);
+
+/* Not a kernel, but what those of resampling and finishing are for: prints what a whole image takes. */
+void augment_time(void);
 
 #endif

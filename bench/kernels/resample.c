@@ -71,10 +71,11 @@ static const mr__resample_axis *axis_of(const mr__resample *t, size_t nbytes, si
     in = twelfths > 12 ? (in * 12 + twelfths - 1) / twelfths : in;
     size_t out = in * twelfths / 12 < 1 ? 1 : in * twelfths / 12;
     out = out * channels > nbytes ? nbytes / channels : out;
-    if (!mr__resample_axis_nbytes((uint32_t)in, (uint32_t)out, ways[way].filter, 8, &weights_nbytes))
+    mr__resample_side side = mr__resample_side_whole((uint32_t)in, (uint32_t)out, ways[way].filter, 8);
+    if (!mr__resample_axis_nbytes(&side, &weights_nbytes))
         abort();
     m->weights = room_for(weights_nbytes);
-    mr__resample_axis_init(&m->axis, (uint32_t)in, (uint32_t)out, ways[way].filter, 8, m->weights);
+    mr__resample_axis_init(&m->axis, &side, m->weights);
     add_table(t, m, (uint32_t)channels);
     return &m->axis;
 }

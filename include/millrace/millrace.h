@@ -16,6 +16,7 @@
 #include <millrace/hooks.h>
 #include <millrace/image.h>
 #include <millrace/pack.h>
+#include <millrace/recipe.h>
 #include <millrace/resize.h>
 #include <millrace/system.h>
 #include <millrace/version.h>

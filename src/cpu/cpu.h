@@ -15,7 +15,8 @@ enum {
     MR__CPU_AVX512 = 1u << 4,    /* F, BW, VL, DQ, VBMI */
     MR__CPU_GFNI = 1u << 5,
     MR__CPU_NEON = 1u << 6,
-    MR__CPU_CRC32C = 1u << 7 /* SSE4.2; the CRC extension of aarch64 */
+    MR__CPU_CRC32C = 1u << 7, /* SSE4.2; the CRC extension of aarch64 */
+    MR__CPU_FMA = 1u << 8     /* FMA and F16C; with AVX2 */
 };
 
 typedef uint32_t mr__cpu_flags;

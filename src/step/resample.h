@@ -31,14 +31,39 @@ typedef struct mr__resample_axis {
     double *weights16;  /* of 16-bit samples; one of the two is NULL */
     void *table;        /* what the kernels made of the weights for themselves; may be NULL */
     size_t table_extra; /* bytes that their across wants as scratch */
+    int way;            /* a note of theirs */
 } mr__resample_axis;
 
-/* Bytes that an axis takes; false when that does not fit. filter is not nearest, depth 8 or 16. */
-bool mr__resample_axis_nbytes(uint32_t in, uint32_t out, mr_filter filter, uint32_t depth, size_t *nbytes);
+/*
+ * One side of a resize, `in` samples to `out`, of which some outputs are wanted and some source samples are there. The
+ * axis has no others: its in is `span`, its out `count`.
+ */
+typedef struct mr__resample_side {
+    uint32_t in, out;
+    mr_filter filter;      /* not nearest */
+    uint32_t depth;        /* 8 or 16 */
+    uint32_t begin, count; /* the outputs */
+    uint32_t origin, span; /* the source samples */
+} mr__resample_side;
 
-/* Makes an axis in so many bytes at `memory`, 64-byte aligned. It has no table yet. */
-void mr__resample_axis_init(mr__resample_axis *axis, uint32_t in, uint32_t out, mr_filter filter, uint32_t depth,
-                            void *memory);
+/* All outputs, from all of the source. */
+mr__resample_side mr__resample_side_whole(uint32_t in, uint32_t out, mr_filter filter, uint32_t depth);
+
+/* Bytes that an axis takes; false when that does not fit. */
+bool mr__resample_axis_nbytes(const mr__resample_side *side, size_t *nbytes);
+
+/*
+ * Makes an axis in so many bytes at `memory`, 64-byte aligned. It has no table yet. False: a source sample that an
+ * output is made of is not there.
+ */
+bool mr__resample_axis_init(mr__resample_axis *axis, const mr__resample_side *side, void *memory);
+
+/*
+ * The source samples that `n` outputs from `index` on are made of, without making the weights: at least one, and maybe
+ * some whose weight is 0 or is rounded to it.
+ */
+void mr__resample_reach(uint32_t in, uint32_t out, mr_filter filter, uint32_t index, uint32_t n, uint32_t *first,
+                        uint32_t *count);
 
 /*
  * Two rows at once, of axis->in pixels; to rows of axis->out pixels and MR__RESAMPLE_SLACK bytes. Both may be one and
@@ -62,7 +87,7 @@ typedef struct mr__resample {
     mr__resample_down *down, *down16;
     mr__resample_alpha *premultiply, *unpremultiply;
     /* The table of an axis of 8-bit samples, for across, or with 0 channels for down. NULL: none is needed. */
-    size_t (*table_nbytes)(const mr__resample_axis *axis, uint32_t channels);
+    size_t (*table_nbytes)(mr__resample_axis *axis, uint32_t channels); /* comes first: it may note something */
     void (*table_init)(mr__resample_axis *axis, uint32_t channels, void *memory);
 } mr__resample;
 
@@ -77,12 +102,20 @@ mr__resample_across mr__resample_across_u8_c;
 mr__resample_down mr__resample_down_u8_c;
 mr__resample_alpha mr__resample_premultiply_u8_c, mr__resample_unpremultiply_u8_c;
 
+/* Pillow 13's rule, found by experiment: it looks at how many pixels either pass saves. */
+bool mr__resample_goes_down_first(uint32_t width, uint32_t height, uint32_t to_width, uint32_t to_height);
+
+/* Takes row `y` of a result, which it may change. */
+typedef void mr__resample_taker(void *taker, uint32_t y, uint8_t *row);
+
 /* One resize: the images differ in size alone. */
 typedef struct mr__resampling {
     const mr__resample *kernels;
     const mr__resample_axis *x, *y; /* NULL: this side stays as it is; not both */
     bool down_first;
     mr_image from, to;
+    mr__resample_taker *take; /* NULL: rows go to `to`. Else they are handed over in order, and to.pixels is not used */
+    void *taker;
 } mr__resampling;
 
 /* Bytes of working memory; false when that does not fit. */

@@ -156,16 +156,25 @@ static walk walk_of(uint32_t in, uint32_t out, mr_filter filter)
     return w;
 }
 
-/* The weights of one output, whose sum is 1, into `to`. */
-static void weigh(const walk *w, uint32_t in, uint32_t index, uint32_t *first, uint32_t *count, double *to)
+/* The source samples of one output, whose middle is at `center`: from `from` to before `end`. */
+static void reach(const walk *w, uint32_t in, double center, int64_t *from, int64_t *end)
+{
+    *from = (int64_t)(center - w->support + 0.5);
+    *end = (int64_t)(center + w->support + 0.5);
+    *from = *from < 0 ? 0 : *from;
+    *end = *end > in ? in : *end;
+}
+
+/* The weights of one output, whose sum is 1, into `to`. With a filter that the compiler knows where that pays. */
+static inline __attribute__((always_inline)) void weigh_by(double (*weight)(double x), const walk *w, uint32_t in,
+                                                           uint32_t index, uint32_t *first, uint32_t *count, double *to)
 {
     double center = (index + 0.5) * w->scale, sum = 0.0;
-    int64_t from = (int64_t)(center - w->support + 0.5), end = (int64_t)(center + w->support + 0.5);
-    from = from < 0 ? 0 : from;
-    end = end > in ? in : end;
+    int64_t from, end;
+    reach(w, in, center, &from, &end);
     size_t n = end > from ? (size_t)(end - from) : 0;
     for (size_t i = 0; i < n; i++) {
-        to[i] = w->shape.weight(((double)((int64_t)i + from) - center + 0.5) * w->step);
+        to[i] = weight(((double)((int64_t)i + from) - center + 0.5) * w->step);
         sum += to[i];
     }
     for (size_t i = 0; i < n && sum != 0.0; i++)
@@ -174,24 +183,41 @@ static void weigh(const walk *w, uint32_t in, uint32_t index, uint32_t *first, u
     *count = (uint32_t)n;
 }
 
+static void weigh(const walk *w, uint32_t in, uint32_t index, uint32_t *first, uint32_t *count, double *to)
+{
+    if (w->shape.weight == bilinear)
+        weigh_by(bilinear, w, in, index, first, count, to);
+    else
+        weigh_by(w->shape.weight, w, in, index, first, count, to);
+}
+
 /* As whole numbers, without the zeros at both ends: they cost time and change nothing. */
 static void round_weights(const double *from, size_t pitch, uint32_t *first, uint32_t *count, int32_t *to)
 {
     uint32_t used = 0, n = *count, leading = 0;
     for (uint32_t i = 0; i < n; i++) {
         double scaled = from[i] * (1 << MR__RESAMPLE_BITS);
-        int32_t value = (int32_t)(scaled < 0.0 ? scaled - 0.5 : scaled + 0.5);
-        if (value == 0 && leading == i) {
-            leading++;
-            continue;
-        }
-        to[i - leading] = value;
-        if (value != 0)
-            used = i - leading + 1;
+        int32_t value = (int32_t)(scaled + (scaled < 0.0 ? -0.5 : 0.5));
+        leading += value == 0 && leading == i;
+        to[i - (leading <= i ? leading : i)] = value;
+        used = value != 0 ? i - leading + 1 : used;
     }
-    memset(to + used, 0, (pitch - used) * sizeof *to);
+    for (size_t i = used; i < pitch; i++)
+        to[i] = 0;
     *first = used != 0 ? *first + leading : 0;
     *count = used;
+}
+
+/* Neither end ever goes back from one output to the next, so that the outermost outputs say it all. */
+void mr__resample_reach(uint32_t in, uint32_t out, mr_filter filter, uint32_t index, uint32_t n, uint32_t *first,
+                        uint32_t *count)
+{
+    walk w = walk_of(in, out, filter);
+    int64_t from, end, other;
+    reach(&w, in, (index + 0.5) * w.scale, &from, &other);
+    reach(&w, in, (index + n - 1 + 0.5) * w.scale, &other, &end);
+    *first = from < in ? (uint32_t)from : in - 1;
+    *count = end > *first ? (uint32_t)(end - *first) : 1;
 }
 
 /* Where things lie in an axis' memory: weights first, which want the alignment. */
@@ -214,35 +240,55 @@ static bool place_parts(const walk *w, uint32_t out, uint32_t depth, places *p)
     return true;
 }
 
-bool mr__resample_axis_nbytes(uint32_t in, uint32_t out, mr_filter filter, uint32_t depth, size_t *nbytes)
+mr__resample_side mr__resample_side_whole(uint32_t in, uint32_t out, mr_filter filter, uint32_t depth)
 {
-    walk w = walk_of(in, out, filter);
+    return (mr__resample_side){in, out, filter, depth, 0, out, 0, in};
+}
+
+bool mr__resample_axis_nbytes(const mr__resample_side *side, size_t *nbytes)
+{
+    walk w = walk_of(side->in, side->out, side->filter);
     places p;
-    if (!place_parts(&w, out, depth, &p))
+    if (!place_parts(&w, side->count, side->depth, &p))
         return false;
     *nbytes = p.end;
     return true;
 }
 
-void mr__resample_axis_init(mr__resample_axis *axis, uint32_t in, uint32_t out, mr_filter filter, uint32_t depth,
-                            void *memory)
+/* To count source samples from where they begin to be there. */
+static bool move_first(const mr__resample_side *side, uint32_t *first, uint32_t count)
+{
+    if (count == 0) {
+        *first = 0;
+        return true;
+    }
+    if (*first < side->origin || *first - side->origin > side->span || side->span - (*first - side->origin) < count)
+        return false;
+    *first -= side->origin;
+    return true;
+}
+
+bool mr__resample_axis_init(mr__resample_axis *axis, const mr__resample_side *side, void *memory)
 {
     uint8_t *bytes = memory;
-    walk w = walk_of(in, out, filter);
+    walk w = walk_of(side->in, side->out, side->filter);
     places p;
-    if (!place_parts(&w, out, depth, &p))
-        return;
-    *axis = (mr__resample_axis){.in = in, .out = out, .taps = 1, .pitch = w.most};
+    if (!place_parts(&w, side->count, side->depth, &p))
+        return false;
+    *axis = (mr__resample_axis){.in = side->span, .out = side->count, .taps = 1, .pitch = w.most};
     axis->first = (void *)(bytes + p.first);
     axis->count = (void *)(bytes + p.count);
-    axis->weights = depth == 16 ? NULL : (void *)(bytes + p.weights);
-    axis->weights16 = depth == 16 ? (void *)(bytes + p.weights) : NULL;
-    for (uint32_t i = 0; i < out; i++) {
-        double *exact = depth == 16 ? axis->weights16 + i * w.most : (void *)(bytes + p.one);
-        weigh(&w, in, i, axis->first + i, axis->count + i, exact);
-        if (depth != 16)
+    axis->weights = side->depth == 16 ? NULL : (void *)(bytes + p.weights);
+    axis->weights16 = side->depth == 16 ? (void *)(bytes + p.weights) : NULL;
+    for (uint32_t i = 0; i < side->count; i++) {
+        double *exact = side->depth == 16 ? axis->weights16 + i * w.most : (void *)(bytes + p.one);
+        weigh(&w, side->in, side->begin + i, axis->first + i, axis->count + i, exact);
+        if (side->depth != 16)
             round_weights(exact, w.most, axis->first + i, axis->count + i, axis->weights + i * w.most);
+        if (!move_first(side, axis->first + i, axis->count[i]))
+            return false;
         if (axis->count[i] > axis->taps)
             axis->taps = axis->count[i];
     }
+    return true;
 }

@@ -12,7 +12,7 @@
 typedef struct work {
     size_t ring_rows, ring_pitch; /* rows of the width of the result, with slack */
     size_t wide_pitch;            /* two rows of the width of the source */
-    size_t ring, wide, scratch, rows, tags, end;
+    size_t ring, wide, scratch, rows, tags, row, end;
 } work;
 
 static size_t round_up(size_t n)
@@ -36,7 +36,8 @@ static bool lay_out(const mr__resampling *r, work *w)
     w->wide_pitch = round_up(mr_image_row_nbytes(&r->from));
     return take(w, w->ring_rows, w->ring_pitch, &w->ring) && take(w, 2, w->wide_pitch, &w->wide) &&
            take(w, 1, r->x != NULL ? r->x->table_extra : 0, &w->scratch) &&
-           take(w, taps, sizeof(const uint8_t *), &w->rows) && take(w, w->ring_rows, sizeof(uint32_t), &w->tags);
+           take(w, taps, sizeof(const uint8_t *), &w->rows) && take(w, w->ring_rows, sizeof(uint32_t), &w->tags) &&
+           take(w, 1, w->ring_pitch, &w->row);
 }
 
 bool mr__resampling_nbytes(const mr__resampling *r, size_t *nbytes)
@@ -65,6 +66,28 @@ static void down(const mr__resampling *r, uint32_t y, const uint8_t *const *rows
     kernel(r->y, y, rows, to, (size_t)width * r->from.channels);
 }
 
+/* Rows come from memory: what is asked for early is there when it is needed. */
+static void prefetch_row(const mr__resampling *r, uint32_t y)
+{
+    if (y >= r->from.height)
+        return;
+    const uint8_t *row = row_at(&r->from, y);
+    for (size_t i = 0, nbytes = mr_image_row_nbytes(&r->from); i < nbytes; i += 64)
+        __builtin_prefetch(row + i);
+}
+
+/* Where row `y` of the result is to be made. */
+static uint8_t *begin_row(const mr__resampling *r, const work *w, uint8_t *memory, uint32_t y)
+{
+    return r->take != NULL ? memory + w->row : row_at(&r->to, y);
+}
+
+static void end_row(const mr__resampling *r, uint32_t y, uint8_t *row)
+{
+    if (r->take != NULL)
+        r->take(r->taker, y, row);
+}
+
 /* Source rows `y` and the next through across into the ring; the last one alone stands for both. */
 static void fill_ring(const mr__resampling *r, const work *w, uint8_t *memory, uint32_t y)
 {
@@ -73,7 +96,9 @@ static void fill_ring(const mr__resampling *r, const work *w, uint8_t *memory, u
     size_t slot = y % w->ring_rows, next_slot = next % w->ring_rows;
     const uint8_t *from[2] = {row_at(&r->from, y), row_at(&r->from, next)};
     uint8_t *to[2] = {memory + w->ring + slot * w->ring_pitch, memory + w->ring + next_slot * w->ring_pitch};
+    prefetch_row(r, y + 2);
     across(r, from, to, memory + w->scratch);
+    prefetch_row(r, y + 3);
     tags[slot] = y;
     tags[next_slot] = next;
 }
@@ -96,7 +121,9 @@ static void across_then_down(const mr__resampling *r, const work *w, uint8_t *me
                 fill_ring(r, w, memory, first + i);
             rows[i] = memory + w->ring + slot * w->ring_pitch;
         }
-        down(r, y, rows, row_at(&r->to, y), r->to.width);
+        uint8_t *to = begin_row(r, w, memory, y);
+        down(r, y, rows, to, r->to.width);
+        end_row(r, y, to);
     }
 }
 
@@ -111,11 +138,19 @@ static const uint8_t *wide_row(const mr__resampling *r, uint32_t y, const uint8_
     return to;
 }
 
+/* A row that lies in our own memory. */
+static void give_row(const mr__resampling *r, uint32_t y, uint8_t *row)
+{
+    if (r->take != NULL)
+        r->take(r->taker, y, row);
+    else
+        memcpy(row_at(&r->to, y), row, mr_image_row_nbytes(&r->to));
+}
+
 /* Two rows at a time; their ends are not ours to write beyond, so that the last step is a copy. */
 static void down_then_across(const mr__resampling *r, const work *w, uint8_t *memory)
 {
     const uint8_t **rows = (void *)(memory + w->rows);
-    size_t nbytes = mr_image_row_nbytes(&r->to);
     for (uint32_t y = 0; y < r->to.height; y += 2) {
         bool both = y + 1 < r->to.height;
         const uint8_t *from[2];
@@ -123,17 +158,26 @@ static void down_then_across(const mr__resampling *r, const work *w, uint8_t *me
         from[0] = wide_row(r, y, rows, memory + w->wide);
         from[1] = both ? wide_row(r, y + 1, rows, memory + w->wide + w->wide_pitch) : from[0];
         across(r, from, to, memory + w->scratch);
-        memcpy(row_at(&r->to, y), to[0], nbytes);
+        give_row(r, y, to[0]);
         if (both)
-            memcpy(row_at(&r->to, y + 1), to[1], nbytes);
+            give_row(r, y + 1, to[1]);
     }
 }
 
 static void down_alone(const mr__resampling *r, const work *w, uint8_t *memory)
 {
     const uint8_t **rows = (void *)(memory + w->rows);
-    for (uint32_t y = 0; y < r->to.height; y++)
-        wide_row(r, y, rows, row_at(&r->to, y));
+    for (uint32_t y = 0; y < r->to.height; y++) {
+        uint8_t *to = begin_row(r, w, memory, y);
+        wide_row(r, y, rows, to);
+        end_row(r, y, to);
+    }
+}
+
+bool mr__resample_goes_down_first(uint32_t width, uint32_t height, uint32_t to_width, uint32_t to_height)
+{
+    int64_t fewer_rows = (int64_t)height - to_height, fewer_columns = (int64_t)width - to_width;
+    return fewer_rows > 0 && fewer_rows > 2 * fewer_columns;
 }
 
 void mr__resampling_run(const mr__resampling *r, void *memory)

@@ -87,7 +87,7 @@ static mr__resample_way choose(const mr__resample_axis *axis, uint32_t channels,
 static mr__resample_table measure(const mr__resample_axis *axis, uint32_t channels)
 {
     mr__resample_table t = {.pairs = (axis->taps + 1) / 2, .units = axis->out};
-    t.way = choose(axis, channels, t.pairs);
+    t.way = (mr__resample_way)axis->way;
     if (t.way == MR__WAY_WINDOW || t.way == MR__WAY_WINDOWS) {
         t.units = (uint32_t)(((size_t)axis->out * channels + UNIT - 1) / UNIT);
         t.record = 32 + (size_t)t.pairs * 64;
@@ -110,30 +110,33 @@ static size_t down_record(const mr__resample_axis *axis)
     return (axis->taps + 1) / 2 * 4 * sizeof(int16_t);
 }
 
-size_t mr__resample_table_nbytes_avx2(const mr__resample_axis *axis, uint32_t channels)
+size_t mr__resample_table_nbytes_avx2(mr__resample_axis *axis, uint32_t channels)
 {
     if (channels == 0)
         return axis->out * down_record(axis);
+    axis->way = choose(axis, channels, (axis->taps + 1) / 2);
     mr__resample_table t = measure(axis, channels);
     return round_up(sizeof t) + offsets_nbytes(&t) + t.units * t.record;
 }
 
 /* One of eight outputs: the bytes of its first pair in the window, as 16-bit numbers, and all its weights. */
-static void put_output(const mr__resample_axis *axis, const mr__resample_table *t, uint32_t channels, sample s,
-                       size_t window, uint8_t *record, size_t place)
+static inline void put_output(const mr__resample_axis *axis, size_t pairs, uint32_t channels, sample s, size_t window,
+                              uint8_t *record, size_t place)
 {
-    uint8_t *mask = record + 4 * place;
+    static const int32_t none[2] = {0, 0};
     bool is_none = s.x >= axis->out;
-    memset(mask, 0x80, 4); /* zero */
-    if (!is_none) {
-        mask[0] = (uint8_t)(byte_of(axis, channels, s) - window);
-        mask[2] = (uint8_t)(mask[0] + channels);
-    }
-    for (uint32_t i = 0; i < t->pairs; i++) {
-        int16_t *high = (int16_t *)(void *)(record + 32 + 64 * (size_t)i) + 2 * place, *low = high + 16;
-        high[0] = high[1] = low[0] = low[1] = 0;
-        for (uint32_t tap = 0; tap < 2 && !is_none; tap++)
-            put_weight(axis, s.x, 2 * i + tap, high + tap, low + tap);
+    const int32_t *w = is_none ? none : axis->weights + s.x * axis->pitch;
+    uint32_t byte = is_none ? 0 : (uint32_t)(byte_of(axis, channels, s) - window);
+    uint32_t mask = is_none ? 0x80808080u : 0x80008000u | byte | (byte + channels) << 16;
+    uint8_t *to = record + 4 * place;
+    memcpy(to, &mask, sizeof mask);
+    for (size_t i = 0; i < pairs; i++, w += is_none ? 0 : 2) {
+        uint32_t low_bits = (1u << MR__RESAMPLE_LOW_BITS) - 1u, first = (uint32_t)w[0], second = (uint32_t)w[1];
+        uint32_t high =
+            ((uint32_t)(w[0] >> MR__RESAMPLE_LOW_BITS) & 0xffffu) | (uint32_t)(w[1] >> MR__RESAMPLE_LOW_BITS) << 16;
+        uint32_t low = (first & low_bits) | (second & low_bits) << 16;
+        memcpy(to + 32 + 64 * i, &high, sizeof high);
+        memcpy(to + 64 + 64 * i, &low, sizeof low);
     }
 }
 
@@ -146,7 +149,7 @@ static void put_windows(const mr__resample_axis *axis, const mr__resample_table 
         t->offsets[group] = (uint32_t)first;
         sample s = first_of_group(group, channels);
         for (size_t i = 0; i < GROUP; i++, s = next_of(s, channels))
-            put_output(axis, t, channels, s, first, t->records + group / 2 * t->record, group % 2 * GROUP + i);
+            put_output(axis, t->pairs, channels, s, first, t->records + group / 2 * t->record, group % 2 * GROUP + i);
     }
 }
 

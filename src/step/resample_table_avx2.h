@@ -48,7 +48,7 @@ typedef struct mr__resample_table {
     uint8_t *records;
 } mr__resample_table;
 
-size_t mr__resample_table_nbytes_avx2(const mr__resample_axis *axis, uint32_t channels);
+size_t mr__resample_table_nbytes_avx2(mr__resample_axis *axis, uint32_t channels);
 void mr__resample_table_init_avx2(mr__resample_axis *axis, uint32_t channels, void *memory);
 
 #endif

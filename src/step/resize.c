@@ -2,10 +2,8 @@
 /*
  * The resizer.
  *
- * 1. An axis (weights, and what kernels made of them) is a pure function of its key; it stays in its place until that
- * is the one that was not used for longest, and a place keeps its memory for the next axis.
- * 2. What is allocated goes through the meter, so that limits.memory_nbytes holds; if what earlier calls left stands in
- *    the way, it is given back and the call tried again.
+ * What is allocated goes through the meter, so that limits.memory_nbytes holds; if what earlier calls left stands in
+ * the way, it is given back and the call tried again.
  */
 #include "step/resize.h"
 
@@ -13,25 +11,9 @@
 #include "base/limits.h"
 #include "base/meter.h"
 #include "base/size.h"
-#include "step/resample.h"
+#include "step/axis_cache.h"
 
 #include <string.h>
-
-/*
- * Places for axes. Random crops have hundreds of sizes, and making an axis takes a fifth of the time of a resize to 224
- * x 224; each place holds some 20 KB then.
- */
-enum { PLACES = 256 };
-
-typedef struct axis_key {
-    uint32_t in, out, filter, depth;
-    uint32_t channels; /* 0: of the vertical pass */
-} axis_key;
-
-typedef struct axis_place {
-    mr__resample_axis axis;
-    mr__buffer weights, table;
-} axis_place;
 
 struct mr_resizer {
     mr__meter meter;
@@ -39,10 +21,7 @@ struct mr_resizer {
     mr_limits limits;
     mr__detail detail;
     mr__resample kernels;
-    uint64_t calls;
-    axis_key keys[PLACES]; /* of the places, apart from them: they are looked through on every call */
-    uint64_t used[PLACES]; /* number of the call; 0: never */
-    axis_place places[PLACES];
+    mr__axis_cache axes;
     mr__buffer work, premultiplied;
 };
 
@@ -80,6 +59,7 @@ int mr_resizer_new(const mr_resizer_options *options, mr_resizer **out)
     resizer->hooks = mr__meter_hooks(&resizer->meter);
     resizer->limits = limits;
     mr__resample_init(&resizer->kernels, mr__cpu_detect());
+    mr__axis_cache_init(&resizer->axes, &resizer->hooks, &resizer->kernels);
     *out = resizer;
     return 0;
 }
@@ -88,11 +68,7 @@ void mr_resizer_trim(mr_resizer *resizer)
 {
     if (resizer == NULL)
         return;
-    for (size_t i = 0; i < PLACES; i++) {
-        mr__buffer_fini(&resizer->places[i].weights, &resizer->hooks);
-        mr__buffer_fini(&resizer->places[i].table, &resizer->hooks);
-        resizer->used[i] = 0;
-    }
+    mr__axis_cache_trim(&resizer->axes);
     mr__buffer_fini(&resizer->work, &resizer->hooks);
     mr__buffer_fini(&resizer->premultiplied, &resizer->hooks);
 }
@@ -125,66 +101,14 @@ static int reserve(mr_resizer *resizer, mr__buffer *buffer, size_t nbytes)
     return mr__buffer_reserve(buffer, &resizer->hooks, nbytes) == 0 ? 0 : fail_memory(resizer);
 }
 
-static bool same_key(const axis_key *a, const axis_key *b)
+/* NULL: this side stays as it is. */
+static int get_axis(mr_resizer *resizer, uint32_t in, uint32_t out, const mr_image *like, mr_filter filter,
+                    uint32_t channels, const mr__resample_axis **axis)
 {
-    return a->in == b->in && a->out == b->out && a->filter == b->filter && a->depth == b->depth &&
-           a->channels == b->channels;
-}
-
-/* The place that has the axis, or the one it should go to. */
-static size_t find_place(const mr_resizer *resizer, const axis_key *key)
-{
-    size_t oldest = 0;
-    for (size_t i = 0; i < PLACES; i++) {
-        if (resizer->used[i] != 0 && same_key(&resizer->keys[i], key))
-            return i;
-        if (resizer->used[i] < resizer->used[oldest])
-            oldest = i;
-    }
-    return oldest;
-}
-
-static int make_axis(mr_resizer *resizer, axis_place *p, const axis_key *key)
-{
-    size_t nbytes;
-    if (!mr__resample_axis_nbytes(key->in, key->out, (mr_filter)key->filter, key->depth, &nbytes))
-        return mr__fail(&resizer->detail, MR_ELIMIT, "a side of %u pixels to %u: too many weights", key->in, key->out);
-    int result = reserve(resizer, &p->weights, nbytes);
-    if (result != 0)
-        return result;
-    mr__resample_axis_init(&p->axis, key->in, key->out, (mr_filter)key->filter, key->depth, p->weights.bytes);
-    if (resizer->kernels.table_nbytes == NULL || key->depth == 16)
-        return 0;
-    result = reserve(resizer, &p->table, resizer->kernels.table_nbytes(&p->axis, key->channels));
-    if (result == 0)
-        resizer->kernels.table_init(&p->axis, key->channels, p->table.bytes);
-    return result;
-}
-
-static int get_axis(mr_resizer *resizer, axis_key key, const mr__resample_axis **out)
-{
-    if (key.in == key.out) {
-        *out = NULL;
-        return 0;
-    }
-    size_t i = find_place(resizer, &key);
-    if (resizer->used[i] == 0 || !same_key(&resizer->keys[i], &key)) {
-        resizer->used[i] = 0;
-        int result = make_axis(resizer, &resizer->places[i], &key);
-        if (result != 0)
-            return result;
-        resizer->keys[i] = key;
-    }
-    resizer->used[i] = resizer->calls;
-    *out = &resizer->places[i].axis;
-    return 0;
-}
-
-/* Pillow 13's rule, found by experiment: it looks at how many pixels either pass saves. */
-static bool goes_down_first(const mr_image *from, const mr_image *to, mr_resize_order order)
-{
-    int64_t fewer_rows = (int64_t)from->height - to->height, fewer_columns = (int64_t)from->width - to->width;
-    return order == MR_RESIZE_PILLOW_13 && fewer_rows > 0 && fewer_rows > 2 * fewer_columns;
+    mr__axis_key key = {mr__resample_side_whole(in, out, filter, like->depth), channels};
+    *axis = NULL;
+    int result = in == out ? 0 : mr__axis_cache_get(&resizer->axes, &key, &resizer->detail, axis);
+    return result == MR_ENOMEM ? fail_memory(resizer) : result;
 }
 
 static uint8_t *row_at(const mr_image *image, size_t y)
@@ -213,18 +137,17 @@ static int premultiply(mr_resizer *resizer, mr_image *from)
 static int resample(mr_resizer *resizer, const mr_image *from, const mr_resize_options *o, const mr_image *to)
 {
     mr__resampling r = {.kernels = &resizer->kernels, .from = *from, .to = *to};
-    axis_key x = {from->width, to->width, o->filter, from->depth, from->channels};
-    axis_key y = {from->height, to->height, o->filter, from->depth, 0};
     bool alpha = from->depth == 8 && from->channels % 2 == 0;
     size_t nbytes;
-    int result = get_axis(resizer, x, &r.x);
+    int result = get_axis(resizer, from->width, to->width, from, o->filter, from->channels, &r.x);
     if (result == 0)
-        result = get_axis(resizer, y, &r.y);
+        result = get_axis(resizer, from->height, to->height, from, o->filter, 0, &r.y);
     if (result == 0 && alpha)
         result = premultiply(resizer, &r.from);
     if (result != 0)
         return result;
-    r.down_first = goes_down_first(from, to, o->order);
+    r.down_first = o->order == MR_RESIZE_PILLOW_13 &&
+                   mr__resample_goes_down_first(from->width, from->height, to->width, to->height);
     if (!mr__resampling_nbytes(&r, &nbytes))
         return mr__fail(&resizer->detail, MR_ELIMIT, "from %u x %u to %u x %u: more memory than can be addressed",
                         from->width, from->height, to->width, to->height);
@@ -284,7 +207,6 @@ int mr_resizer_resize(mr_resizer *resizer, const mr_image *from, const mr_resize
     int result = check(resizer, from, &o, to);
     if (result != 0)
         return result;
-    resizer->calls++;
     bool kept = mr__meter_begin(&resizer->meter) != 0;
     result = resize(resizer, from, &o, to);
     if (result == 0 || !kept || !mr__meter_refused(&resizer->meter))

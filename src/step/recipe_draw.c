@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A step that draws has a stream of its own, numbered by how many that draw stand before it: steps that draw nothing
+ * come and go without changing what the others do.
+ */
+#include "base/rng.h"
+#include "step/recipe.h"
+#include "step/step.h"
+
+static uint32_t draws_of(const mr_step *step)
+{
+    const mr__step_type *type = mr__step_type_of(step->kind);
+    return type != NULL && type->draw_count != NULL ? type->draw_count(step) : 0;
+}
+
+size_t mr__recipe_draw_count(const mr_recipe *recipe)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < recipe->count; i++)
+        n += draws_of(&recipe->steps[i]);
+    return n;
+}
+
+void mr__recipe_draw(const mr_recipe *recipe, uint64_t seed, uint32_t epoch, uint64_t key, uint32_t *draws)
+{
+    uint32_t stream = 0;
+    for (size_t i = 0; i < recipe->count; i++) {
+        uint32_t n = draws_of(&recipe->steps[i]);
+        mr__rng rng;
+        if (n == 0)
+            continue;
+        mr__rng_init(&rng, seed, epoch, key, stream++);
+        while (n-- > 0)
+            *draws++ = mr__rng_u32(&rng);
+    }
+}
+
+int mr__recipe_resolve(const mr_recipe *recipe, const uint32_t *draws, uint32_t width, uint32_t height,
+                       mr__chain *chain, mr__detail *detail)
+{
+    if (width == 0 || height == 0)
+        return mr__fail(detail, MR_EARGUMENT, "an image of %u x %u has no pixels", width, height);
+    mr__chain_init(chain, width, height);
+    for (size_t i = 0; i < recipe->count; i++) {
+        const mr_step *step = &recipe->steps[i];
+        const mr__step_type *type = mr__step_type_of(step->kind);
+        int result = type != NULL && type->resolve != NULL ? type->resolve(step, draws, chain, detail) : 0;
+        if (result != 0)
+            return result;
+        draws += draws_of(step);
+    }
+    return 0;
+}
