@@ -5,6 +5,7 @@
  */
 #include "seeds_index.h"
 #include "seeds_manifest.h"
+#include "seeds_recipe.h"
 #include "seeds_tar.h"
 
 #include <millrace/millrace.h>
@@ -399,6 +400,25 @@ static void save_roundtrips(void)
     }
 }
 
+static void save_states(void)
+{
+    static const char *const texts[] = {
+        "{\"millrace_state\": 1, \"seed\": 18446744073709551615, \"epoch\": 7, \"position\": 1024, \"global_batch\": "
+        "256, "
+        "\"samples\": 50000, \"dataset\": \"0123456789abcdef\", \"recipe\": \"0000000000000001\", "
+        "\"order\": \"ffffffffffffffff\"}",
+        "{\"order\":\"000000000000000a\",\"recipe\":\"0000000000000009\",\"dataset\":\"0000000000000008\",\"samples\":"
+        "6,"
+        "\"global_batch\":5,\"position\":4,\"epoch\":3,\"seed\":2,\"millrace_state\":1}\n",
+        "{\"millrace_state\": 2, \"cursor\": [{}, 1]}",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "state-%zu", i + 1);
+        save(name, texts[i], strlen(texts[i]));
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -408,6 +428,8 @@ int main(int argc, char **argv)
     folder = argv[1];
     fuzz_seeds_records(save);
     fuzz_seeds_manifest(save);
+    fuzz_seeds_recipe(save);
+    save_states();
     save_jpegs();
     save_pngs();
     save_pnms();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What must hold for any bytes, checked through the public headers alone (but for the dataset's, json.c and
- * coefficients.c, and libjpeg-turbo in plain.c). The fuzz targets call these checks, and so does tests/replay, which
- * needs no fuzzer. A check that fails says so on stderr and aborts: to a fuzzer that is a find.
+ * What must hold for any bytes, checked through the public headers alone (but for the dataset's, json.c,
+ * recipe.c and coefficients.c, and libjpeg-turbo in plain.c). The fuzz targets call these checks, and so does
+ * tests/replay, which needs no fuzzer. A check that fails says so on stderr and aborts: to a fuzzer that is a find.
  */
 #ifndef FUZZ_CHECK_H
 #define FUZZ_CHECK_H
@@ -63,6 +63,9 @@ void fuzz_check_index_file(const fuzz_setting *setting, mr_form form, const uint
 /* Any bytes as a dataset.json; `form` does not matter. */
 void fuzz_check_manifest(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
+/* Any bytes as a loader's state; `form` does not matter. */
+void fuzz_check_state(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+
 /* Any bytes as a record file of others, scanned for an index; `form` does not matter. */
 void fuzz_check_tfrecord(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_recordio(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
@@ -82,6 +85,9 @@ void fuzz_check_annotation(const fuzz_setting *setting, mr_form form, const uint
 /* Any bytes as a tar shard, scanned for an index; `form` does not matter. */
 void fuzz_check_tar(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
+/* Any bytes as the text of a recipe; `form` does not matter. */
+void fuzz_check_recipe(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+
 /* The same calls with one allocation failing, or all from one on. */
 void fuzz_check_decode_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_jpeg_own_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
@@ -95,8 +101,10 @@ void fuzz_check_tar_failing(const fuzz_setting *setting, mr_form form, const uin
 void fuzz_check_roundtrip_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_index_file_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_manifest_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+void fuzz_check_state_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_tfrecord_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_recordio_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+void fuzz_check_recipe_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_list_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
 /* Says what does not hold, and aborts. */

@@ -15,6 +15,7 @@
 #include <millrace/error.h>
 #include <millrace/hooks.h>
 #include <millrace/image.h>
+#include <millrace/loader.h>
 #include <millrace/pack.h>
 #include <millrace/recipe.h>
 #include <millrace/resize.h>

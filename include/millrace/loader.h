@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MILLRACE_LOADER_H
+#define MILLRACE_LOADER_H
+
+#include <millrace/dataset.h>
+#include <millrace/recipe.h>
+
+/*
+ * A loader turns a dataset into batches, epoch after epoch: same seed, same bytes, whatever the number of threads or
+ * ranks, the stored form within its pixel class, or the machine.
+ *
+ *     mr_loader_new(dataset, recipe, &options, &loader);
+ *     while (mr_loader_next(loader, &batch) == 0 && batch != NULL) {
+ *         train(batch->images, batch->labels, batch->count);
+ *         mr_batch_release(batch);
+ *     }
+ *     mr_loader_free(loader);
+ */
+
+/* The order of an epoch. */
+typedef enum mr_order_kind {
+    MR_ORDER_SHUFFLED = 0,   /* a permutation, anew in each epoch */
+    MR_ORDER_SEQUENTIAL = 1, /* as stored */
+    MR_ORDER_WINDOWED = 2,   /* shuffled blocks of neighbours, then within a window: for slow random access */
+    MR_ORDER_WEIGHTED = 3,   /* with replacement, by `weights` */
+    MR_ORDER_REPEATED = 4    /* shuffled, each drawn sample `repeats` times in a row with other random numbers */
+} mr_order_kind;
+
+/* What is done with a sample that cannot be read or decoded. */
+typedef enum mr_bad_policy {
+    MR_BAD_FAIL = 0,   /* the loader ends with its error */
+    MR_BAD_SKIP = 1,   /* another sample, drawn for this position, takes its place; masked */
+    MR_BAD_REPLACE = 2 /* a black image with label -1 takes its place; masked */
+} mr_bad_policy;
+
+/* What stands in a place of a batch. */
+typedef enum mr_mask {
+    MR_MASK_VALID = 0,
+    MR_MASK_PAD = 1,     /* nothing: the epoch had no more; a black image with label -1 */
+    MR_MASK_SKIPPED = 2, /* a substitute */
+    MR_MASK_REPLACED = 3 /* a black image */
+} mr_mask;
+
+/* How files are read. */
+typedef enum mr_reading {
+    MR_READ_AUTO = 0,    /* what is in the page cache at once, the rest ahead: by io_uring, or by threads */
+    MR_READ_THREADS = 1, /* everything ahead, by threads alone */
+    MR_READ_DIRECT = 2,  /* everything ahead, and past the page cache (O_DIRECT) where the file system can */
+    MR_READ_AHEAD = 3    /* everything ahead, by io_uring or by threads */
+} mr_reading;
+
+/* How threads are placed. */
+typedef enum mr_pinning {
+    MR_PIN_NONE = 0, /* where the system puts them */
+    MR_PIN_CORES = 1 /* one processor each, of those this process may use */
+} mr_pinning;
+
+typedef struct mr_loader_options {
+    size_t struct_size;
+    const mr_hooks *hooks;   /* NULL: defaults */
+    const mr_limits *limits; /* of each stored image; NULL: defaults */
+    uint32_t batch;          /* samples in a batch of this rank [64] */
+    uint64_t seed;
+    uint64_t epoch;  /* the first one */
+    uint64_t epochs; /* 0: without end */
+    uint64_t start;  /* positions of the first epoch that are left out: where a state says to go on */
+
+    mr_order_kind order;
+    uint64_t block, window; /* WINDOWED: neighbours in a block [256], samples in a window [16 blocks] */
+    const double *weights;  /* WEIGHTED: one for each sample, copied */
+    uint64_t draws;         /* WEIGHTED: positions of an epoch [the number of samples] */
+    uint32_t repeats;       /* REPEATED [3] */
+
+    bool has_rank; /* that the next two are given; else the environment's: torchrun, Slurm, Open MPI, PMI,
+                      Kubernetes; else 0 of 1 */
+    uint32_t rank, world;
+    bool drop_last; /* leave out the last, incomplete global batch; else it is padded, masked */
+
+    const char *form;       /* the stored form, by name; NULL: the first of the dataset */
+    uint32_t threads;       /* [mr_threads_default] */
+    uint32_t slots;         /* batches in memory, the consumer's with them [3] */
+    uint64_t memory_nbytes; /* that the loader may hold in all; 0: what the other limits allow */
+    mr_reading reading;
+    uint32_t read_depth; /* reads ahead at most [64] */
+    bool check_all;      /* read whole records, so that their hashes are checked, where a part would do */
+    mr_pinning pinning;
+    bool has_numa_node; /* keep threads and batches on this node */
+    uint32_t numa_node;
+
+    mr_bad_policy bad;
+    uint64_t bad_max; /* SKIP, REPLACE: more bad samples in an epoch are an error [1 % of its positions, at least 16];
+                         UINT64_MAX: any number is allowed */
+    const char *quarantine; /* a file that bad samples are appended to, a JSON line each; NULL: none */
+    uint64_t timeout_ns;    /* so long without any progress is an error [60 s] */
+    const char *device;     /* "cpu" [default]; "sim": the same work under a virtual clock, for tests */
+} mr_loader_options;
+
+/*
+ * A batch. Everything in it is the loader's, and stays until mr_batch_release.
+ */
+typedef struct mr_batch {
+    uint64_t epoch;
+    uint64_t number;   /* in the epoch, from 0, counted by global batches from its beginning (resumed or not) */
+    uint64_t position; /* of its global batch: the first */
+    bool last;         /* of the epoch */
+    uint32_t size;     /* places */
+    uint32_t count;    /* places before the padding */
+    mr_output output;  /* of one sample */
+    void *images;      /* size x output.sample_nbytes, 64-byte aligned */
+    size_t images_nbytes;
+    int64_t *labels;           /* whole numbers; 0 for those that have another kind: mr_batch_label; -1 in a pad */
+    const uint8_t *mask;       /* mr_mask */
+    const uint64_t *ordinals;  /* of the samples; UINT64_MAX in a pad */
+    const uint64_t *positions; /* in the epoch's global order; UINT64_MAX in a pad */
+} mr_batch;
+
+/* What a stage of the work took. */
+typedef struct mr_stage_stats {
+    const char *name;      /* "read", "decode", "augment", ... */
+    uint64_t count;        /* samples that went through */
+    uint64_t nbytes;       /* that came out */
+    double seconds;        /* of threads, in all */
+    double p50_ns, p99_ns; /* of one sample */
+} mr_stage_stats;
+
+/*
+ * Labels of a batch that are lists, one behind the other: values offsets[i] to offsets[i + 1] - 1 are those of place i;
+ * a place whose label is none has none. The batch's, as it is.
+ */
+typedef struct mr_batch_lists {
+    size_t struct_size;
+    mr_label_kind kind;      /* of the values: MR_LABEL_INTS or MR_LABEL_FLOATS; MR_LABEL_NONE: there are no lists */
+    const int64_t *integers; /* of INTS */
+    const double *reals;     /* of FLOATS; where both kinds are in one batch, all are these */
+    const uint64_t *offsets; /* size + 1 */
+} mr_batch_lists;
+
+enum { MR_STAGES_MAX = 8 };
+
+typedef struct mr_loader_stats {
+    size_t struct_size;
+    double seconds;       /* since the first mr_loader_next */
+    uint64_t samples;     /* delivered, without pads */
+    uint64_t batches;     /* delivered */
+    uint64_t bad;         /* bad samples met */
+    uint64_t substitutes; /* that took their place */
+    double core_seconds;  /* of the loader's threads, by the processor's clock */
+    uint32_t threads;
+    uint32_t stage_count;
+    mr_stage_stats stages[MR_STAGES_MAX];
+    uint64_t stored_nbytes;              /* read */
+    uint64_t reads_cached, reads_waited; /* had from the page cache at once; read ahead, and waited for */
+    double read_depth_mean;              /* reads ahead at once, on average over reads that were waited for */
+    double ready_mean;                   /* batches that lay ready when the consumer came, on average */
+    uint32_t slots;
+    double consumer_stall_seconds;           /* it waited for a batch */
+    uint64_t consumer_stalls;                /* so often, more than 1 ms each */
+    double consumer_p50_ns, consumer_p99_ns; /* its waits */
+    double worker_idle_seconds;              /* of threads: no slot was free, the consumer is slower */
+    double worker_wait_seconds;              /* of threads: for reads */
+    double first_batch_seconds;              /* from mr_loader_new */
+    uint64_t memory_nbytes;                  /* held now */
+    const char *bottleneck;                  /* "cores", "storage", "consumer", "none" (too little to say) */
+    uint32_t rank, world;                    /* as given, or as found */
+} mr_loader_stats;
+
+/*
+ * Threads: next, release, state and stats from any thread, several at once (each batch goes to one caller); stop from
+ * any thread, also while others are inside; new and free alone. After a fork the child's handle answers MR_EFORKED to
+ * everything, and its mr_loader_free does nothing.
+ * Ownership: mr_loader_free frees it and its batches; the dataset stays the caller's, and must outlive it.
+ * Limits: `slots` batches, `read_depth` reads, memory_nbytes; nothing polls.
+ */
+typedef struct mr_loader mr_loader;
+
+/*
+ * Prepares single samples, exactly as a loader with the same recipe, seed and limits does.
+ *
+ * Threads: one at a time.
+ * Ownership: mr_preparer_free frees it; the dataset must outlive it.
+ * Limits: those of its options.
+ */
+typedef struct mr_preparer mr_preparer;
+
+MR_BEGIN_DECLS
+
+/*
+ * Makes a loader; `detail`, if not NULL, is where a failure is explained (detail_nbytes, with its zero): MR_EARGUMENT,
+ * MR_ENOMEM, MR_ELIMIT (memory_nbytes is too little for two slots), MR_ESYSTEM. Work begins with the first next.
+ */
+MR_API int mr_loader_new(mr_dataset *dataset, const mr_recipe *recipe, const mr_loader_options *options,
+                         mr_loader **out, char *detail, size_t detail_nbytes);
+
+/*
+ * Stops it and waits for its threads, as long as the timeout at most: a thread that is held up by a dead disk is left
+ * to itself with what it uses, and a line in the log says so. NULL is accepted.
+ */
+MR_API void mr_loader_free(mr_loader *loader);
+
+/*
+ * The next batch, in order. Waits; 0 with *out NULL when all epochs are over. MR_ETIMEOUT when nothing moved for
+ * timeout_ns; MR_ECLOSED after mr_loader_stop; the error of a bad sample (MR_BAD_FAIL, or too many of them). After an
+ * error every call returns it.
+ */
+MR_API int mr_loader_next(mr_loader *loader, mr_batch **out);
+
+/* Gives a batch back, from any thread; its memory is used anew. NULL is accepted. */
+MR_API void mr_batch_release(mr_batch *batch);
+
+/* The whole label of a place, of any kind; MR_EARGUMENT for a pad or beyond. */
+MR_API int mr_batch_label(const mr_batch *batch, uint32_t place, mr_label *label);
+
+/*
+ * Labels that are lists, put together when first asked for. Set lists->struct_size before the call; by one thread at a
+ * time for a batch.
+ */
+MR_API int mr_batch_get_lists(mr_batch *batch, mr_batch_lists *lists);
+
+/* Its key; "" for a pad. */
+MR_API const char *mr_batch_key(const mr_batch *batch, uint32_t place);
+
+/* Makes everybody return with MR_ECLOSED, soon. From any thread; not from inside a signal handler. */
+MR_API void mr_loader_stop(mr_loader *loader);
+
+/* How many batches each rank gets in a whole epoch. */
+MR_API uint64_t mr_loader_batches(const mr_loader *loader);
+
+/*
+ * Where it stands, after the last batch that mr_loader_next gave: JSON, as snprintf would write it; returns the length
+ * it has. It is the same on all ranks, and has no rank in it.
+ */
+MR_API size_t mr_loader_state(mr_loader *loader, char *text, size_t nbytes);
+
+/*
+ * Goes on from a state, at any time but before which all batches must have been released. MR_EARGUMENT, with detail:
+ * it is of another dataset, recipe, seed or order. Another batch size, world or number of threads is no matter.
+ */
+MR_API int mr_loader_restore(mr_loader *loader, const char *text);
+
+/* Set stats->struct_size before the call. */
+MR_API int mr_loader_get_stats(mr_loader *loader, mr_loader_stats *stats);
+
+/*
+ * The sum over the positions of this rank, pads left out, of XXH3(position, label, bytes), for all batches of an epoch
+ * that were given to mr_batch_hash: the sums of all ranks add up to that of one.
+ */
+MR_API uint64_t mr_batch_hash(const mr_batch *batch);
+
+/* What the last failure was, for a person; "" before there was one. Stays until the loader is freed. */
+MR_API const char *mr_loader_detail(const mr_loader *loader);
+
+/* "shuffled", "sequential", ...; "fail", "skip", "replace". */
+MR_API const char *mr_order_name(mr_order_kind order);
+MR_API const char *mr_bad_policy_name(mr_bad_policy policy);
+
+/* Of the loader's options those that say what a sample becomes are used: hooks, limits, seed, form, check_all. */
+MR_API int mr_preparer_new(mr_dataset *dataset, const mr_recipe *recipe, const mr_loader_options *options,
+                           mr_preparer **out, char *detail, size_t detail_nbytes);
+MR_API void mr_preparer_free(mr_preparer *preparer);
+
+/* Fills `to`, of output.sample_nbytes bytes. `repeat` is 0 but for repeated orders. */
+MR_API int mr_preparer_run(mr_preparer *preparer, uint64_t ordinal, uint64_t epoch, uint32_t repeat, void *to);
+MR_API const char *mr_preparer_detail(const mr_preparer *preparer);
+
+MR_END_DECLS
+
+#endif
