@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/device.h"
+
+#include <string.h>
+
+static const mr__device_type *const types[] = {&mr__device_cpu, &mr__device_sim};
+
+const mr__device_type *mr__device_type_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strcmp(types[i]->name, name) == 0)
+            return types[i];
+    return NULL;
+}
+
+int mr__device_open(const mr__device_type *type, const mr__device_options *options, mr__device **out,
+                    mr__detail *detail)
+{
+    int result = type->probe != NULL ? type->probe(detail) : 0;
+    return result == 0 ? type->open(options, out, detail) : result;
+}
+
+bool mr__device_takes(const mr__device *device, mr_form form, mr_step_kind step)
+{
+    return device->type->takes == NULL || device->type->takes(device, form, step);
+}
+
+void mr__device_cancel(mr__device *device)
+{
+    if (device->type->cancel != NULL)
+        device->type->cancel(device);
+}
+
+bool mr__device_advance(mr__device *device)
+{
+    return device->type->advance != NULL && device->type->advance(device);
+}

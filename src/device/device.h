@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Who prepares tasks: threads of this host, later accelerators and workers near the storage; `sim` for tests. A device
+ * is a small table of functions. What a device does not have is NULL in it, and the default stands here once, in the
+ * function of the same name that callers use.
+ *
+ * Invariants every device keeps:
+ * 1. Each task that was submitted is given to `done` once, with its code, in whatever order: unless the device is
+ *    closed before.
+ * 2. `done` is called without a lock of the device held, from any thread, and may submit.
+ * 3. A slot is written to between submit and done of its task, by nobody else, and not after.
+ * 4. Nothing polls.
+ */
+#ifndef MR_DEVICE_DEVICE_H
+#define MR_DEVICE_DEVICE_H
+
+#include "device/task.h"
+#include "measure/stages.h"
+
+/* `count` neighbours in memory, of one batch. */
+typedef void mr__done(void *user, mr__task *tasks, size_t count);
+
+typedef struct mr__device_options {
+    const mr__work *work; /* stays */
+    mr__done *done;
+    void *user;
+    uint32_t lanes; /* threads, or what stands for them; 0: as many as there are */
+    mr_pinning pinning;
+    bool has_numa_node;
+    uint32_t numa_node;
+} mr__device_options;
+
+typedef struct mr__device_memory {
+    uint64_t total_nbytes, free_nbytes, budget_nbytes; /* 0: not known, or the host's */
+} mr__device_memory;
+
+typedef struct mr__device_info {
+    uint32_t lanes;
+    size_t depth; /* tasks that it wants to have at once, so that no lane waits and reads are ahead */
+    size_t group; /* tasks that are best submitted together */
+    mr__device_memory memory;
+} mr__device_info;
+
+typedef struct mr__device mr__device;
+
+typedef struct mr__device_type {
+    const char *name;
+
+    /* Whether there is one here; MR_EUNSUPPORTED with detail. NULL: always. */
+    int (*probe)(mr__detail *detail);
+
+    int (*open)(const mr__device_options *options, mr__device **out, mr__detail *detail);
+
+    mr__device_info (*info)(const mr__device *device);
+
+    /* Whether it can do this step on images of this form. NULL: it can do all. */
+    bool (*takes)(const mr__device *device, mr_form form, mr_step_kind step);
+
+    /* Takes tasks on, without waiting; not more than info.depth in all. MR_ECLOSED once it is closing. */
+    int (*submit)(mr__device *device, mr__task *tasks, size_t count);
+
+    /* Those that nobody has begun are done at once, with MR_ECLOSED. NULL: all are begun. */
+    void (*cancel)(mr__device *device);
+
+    /*
+     * Devices with a time of their own: runs the next event, and so perhaps a `done`. False: there is none. NULL: time
+     * goes by itself.
+     */
+    bool (*advance)(mr__device *device);
+    uint64_t (*now_ns)(const mr__device *device); /* with advance */
+
+    /* The meters of its lanes, and the processor's time that they took; *count of them. */
+    const mr__thread_meter *const *(*meters)(const mr__device *device, size_t *count);
+    uint64_t (*core_ns)(mr__device *device);
+
+    /*
+     * What it is busy with for longest, for a message: the task's ordinal and since when. False: nothing.
+     */
+    bool (*oldest)(mr__device *device, uint64_t *ordinal, const char **doing);
+
+    /*
+     * Stops and frees it; tasks that are not done will not be. False: by the deadline a lane was still held up, and it
+     * is left to itself with all that it uses: nothing of the work may be freed but the dataset.
+     */
+    bool (*close)(mr__device *device, uint64_t deadline_ns);
+} mr__device_type;
+
+/* The first member of every device. */
+struct mr__device {
+    const mr__device_type *type;
+};
+
+extern const mr__device_type mr__device_cpu;
+extern const mr__device_type mr__device_sim;
+
+/* The type of that name; NULL: there is none. */
+const mr__device_type *mr__device_type_of(const char *name);
+
+int mr__device_open(const mr__device_type *type, const mr__device_options *options, mr__device **out,
+                    mr__detail *detail);
+bool mr__device_takes(const mr__device *device, mr_form form, mr_step_kind step);
+void mr__device_cancel(mr__device *device);
+bool mr__device_advance(mr__device *device); /* false also where time goes by itself */
+
+#endif

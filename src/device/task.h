@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The one structure to know: a sample to prepare, with every random number drawn, and the place it goes to. A task is
+ * a plain value that any device can run, here or elsewhere, now or again: running it twice gives the same bytes.
+ */
+#ifndef MR_DEVICE_TASK_H
+#define MR_DEVICE_TASK_H
+
+#include "base/error.h"
+#include "step/recipe.h"
+#include <millrace/loader.h>
+
+typedef struct mr__task {
+    uint64_t position; /* in the epoch's global order */
+    uint64_t ordinal;  /* of the sample in the dataset */
+    uint32_t form;     /* number of the stored form: with the device, its route */
+    uint32_t attempt;  /* 0: the sample of this position; from 1 on: what takes the place of a bad one */
+    const uint32_t *draws;
+    void *slot;  /* output.sample_nbytes, its own */
+    void *batch; /* whose it is; for the submitter */
+    int code;    /* when it is done: 0, or why the slot is not filled */
+    mr__detail detail;
+} mr__task;
+
+/* What the tasks of a loader have in common. It stays as it is while there are any. */
+typedef struct mr__work {
+    mr_hooks hooks; /* through the loader's meter */
+    mr_dataset *dataset;
+    const mr_recipe *recipe;
+    mr__decode_needs needs;
+    mr__finish finish;
+    mr_limits limits; /* of one image in one thread */
+    bool check_all;   /* read whole records, so that hashes are checked */
+    mr_reading reading;
+    uint32_t read_depth;
+    size_t record_nbytes; /* of a stored image, about; 0: not known */
+} mr__work;
+
+#endif

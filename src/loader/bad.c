@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Bad samples: what becomes of them, how many there may be, and the file that lists them. */
+#include "loader/loader.h"
+
+#include "base/log.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+/* So many substitutes are tried for a place before it stays black: with half of a dataset bad, one in 65,536. */
+enum { ATTEMPTS = 16, LISTED_FIRST = 64 };
+
+static uint64_t most_of(const mr_loader_options *o, uint64_t positions)
+{
+    uint64_t some = positions / 100 > 16 ? positions / 100 : 16;
+    return o->bad_max != 0 ? o->bad_max : some;
+}
+
+static int open_file(mr__bad *bad, const char *path, mr__detail *detail)
+{
+    bad->file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+    if (bad->file >= 0)
+        return 0;
+    return mr__fail(detail, MR_EIO, "the quarantine file %s cannot be written: %s", path, mr__errno_text(errno).text);
+}
+
+int mr__bad_init(mr_loader *l, const mr_loader_options *o, mr__detail *detail)
+{
+    mr__bad *bad = &l->bad;
+    bad->policy = o->bad;
+    bad->most = most_of(o, l->order.positions);
+    bad->epoch = UINT64_MAX;
+    mr__text_init(&bad->line, &l->hooks);
+    int result = mr__mutex_init(&bad->mutex);
+    bad->ready = result == 0;
+    if (result != 0)
+        return mr__fail(detail, result, "%s", mr_error_text(result));
+    return o->quarantine != NULL ? open_file(bad, o->quarantine, detail) : 0;
+}
+
+void mr__bad_fini(mr_loader *l)
+{
+    mr__bad *bad = &l->bad;
+    if (bad->file >= 0)
+        close(bad->file);
+    mr__text_fini(&bad->line);
+    mr__free(&l->hooks, bad->listed);
+    if (bad->ready)
+        mr__mutex_fini(&bad->mutex);
+}
+
+/* Where an ordinal is in the table, or would be. */
+static size_t find(const mr__bad *bad, uint64_t ordinal)
+{
+    size_t mask = bad->listed_capacity - 1, at = (size_t)(ordinal * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+    while (bad->listed[at] != UINT64_MAX && bad->listed[at] != ordinal)
+        at = (at + 1) & mask;
+    return at;
+}
+
+/* Room for one more; the table is at most half full. */
+static bool reserve(mr__bad *bad, const mr_hooks *hooks)
+{
+    if (bad->listed_count < bad->listed_capacity / 2)
+        return true;
+    mr__bad larger = {.listed_capacity = bad->listed_capacity != 0 ? 2 * bad->listed_capacity : LISTED_FIRST};
+    larger.listed = mr__alloc_array(hooks, larger.listed_capacity, sizeof *larger.listed);
+    if (larger.listed == NULL)
+        return false;
+    memset(larger.listed, 0xff, larger.listed_capacity * sizeof *larger.listed);
+    for (size_t i = 0; i < bad->listed_capacity; i++)
+        if (bad->listed[i] != UINT64_MAX)
+            larger.listed[find(&larger, bad->listed[i])] = bad->listed[i];
+    mr__free(hooks, bad->listed);
+    bad->listed = larger.listed;
+    bad->listed_capacity = larger.listed_capacity;
+    return true;
+}
+
+/* One line for each sample, in one write, so that several processes can share the file. The bad mutex is held. */
+static void list(mr_loader *l, const mr__task *task)
+{
+    mr__bad *bad = &l->bad;
+    mr_sample sample = {.struct_size = sizeof sample};
+    const char *text;
+    size_t nbytes;
+    if (bad->file < 0 || !reserve(bad, &l->hooks))
+        return;
+    size_t at = find(bad, task->ordinal);
+    if (bad->listed[at] == task->ordinal)
+        return;
+    bad->listed[at] = task->ordinal;
+    bad->listed_count++;
+    bool known = mr_dataset_sample(l->dataset, task->ordinal, &sample) == 0;
+    mr__text_clear(&bad->line);
+    mr__text_addf(&bad->line, "{\"ordinal\": %llu, \"key\": ", (unsigned long long)task->ordinal);
+    mr__text_add_json(&bad->line, known ? sample.key : "", known ? sample.key_nbytes : 0);
+    mr__text_addf(&bad->line, ", \"code\": \"%s\", \"error\": ", mr_error_name(task->code));
+    mr__text_add_json(&bad->line, task->detail.text, strlen(task->detail.text));
+    mr__text_add_z(&bad->line, "}\n");
+    if (mr__text_finish(&bad->line, &text, &nbytes) != 0 || write(bad->file, text, nbytes) != (ssize_t)nbytes)
+        mr__log(&l->hooks, MR_LOG_ERROR, "the quarantine file cannot be written: %s", mr__errno_text(errno).text);
+}
+
+/* One more in this epoch; false: too many. The bad mutex is held. */
+static bool count(mr__bad *bad, uint64_t epoch)
+{
+    if (bad->epoch != epoch) {
+        bad->epoch = epoch;
+        bad->in_epoch = 0;
+    }
+    bad->met++;
+    return ++bad->in_epoch <= bad->most;
+}
+
+static mr__verdict judge(mr_loader *l, mr__task *task)
+{
+    mr__bad *bad = &l->bad;
+    if (bad->policy == MR_BAD_REPLACE || task->attempt == ATTEMPTS)
+        return MR__VERDICT_REPLACE;
+    task->attempt++;
+    bad->substitutes++;
+    return MR__VERDICT_AGAIN;
+}
+
+mr__verdict mr__bad_judge(mr_loader *l, uint64_t epoch, mr__task *task)
+{
+    mr__bad *bad = &l->bad;
+    if (task->code == MR_ECLOSED)
+        return MR__VERDICT_GONE;
+    if (task->code == MR_ENOMEM) // says nothing about the sample
+        return MR__VERDICT_FAIL;
+    mr__mutex_lock(&bad->mutex);
+    list(l, task);
+    bool few = count(bad, epoch);
+    mr__verdict verdict = few && bad->policy != MR_BAD_FAIL ? judge(l, task) : MR__VERDICT_FAIL;
+    mr__mutex_unlock(&bad->mutex);
+    if (!few && bad->policy != MR_BAD_FAIL) {
+        mr__detail last = task->detail;
+        mr__fail(&task->detail, MR_ELIMIT, "more than %llu bad sample%s in epoch %llu, the last: %.160s",
+                 (unsigned long long)bad->most, bad->most == 1 ? "" : "s", (unsigned long long)epoch, last.text);
+        task->code = MR_ELIMIT;
+    }
+    return verdict;
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The loader as its own files see it.
+ *
+ *     pipeline.c    the spine: orders, dispatches, batches, delivers
+ *     loader.c      from options to a loader, and its end
+ *     ring.c        the memory of batches
+ *     bad.c         what becomes of bad samples
+ *     order.c       which sample stands at which position; permute.c, weights.c
+ *     ranks.c       which positions are this rank's
+ *     resume.c      where it stands, and going on from there; state.c
+ *     batch.c       what can be asked of a batch
+ *     stats.c       what it did with its time
+ *     preparer.c    single samples
+ *
+ * Invariants, true whenever the mutex is free:
+ * 1. Each slot is free, or in the queue (being filled, or ready), or lent to a consumer. The queue is in the order of
+ *    batches; its first is delivered next, and only when it is ready.
+ * 2. A slot's `open` counts its places that are not settled, and one more while its pads are made. At 0 it is ready.
+ * 3. in_flight counts what is dispatched and not settled, and those pads: it never exceeds the device's depth by more
+ *    than the slots. While it is 0, nobody writes to a slot.
+ * 4. If places can be dispatched (a slot is free, the device has room, nothing failed), somebody is about to do it:
+ *    whoever made it so calls mr__loader_dispatch after he has let go of the mutex.
+ */
+#ifndef MR_LOADER_LOADER_H
+#define MR_LOADER_LOADER_H
+
+#include "base/meter.h"
+#include "base/thread.h"
+#include "device/device.h"
+#include "loader/order.h"
+#include "loader/ranks.h"
+#include "loader/state.h"
+#include <sys/types.h>
+
+typedef enum mr__slot_state { MR__SLOT_FREE, MR__SLOT_FILLING, MR__SLOT_READY, MR__SLOT_LENT } mr__slot_state;
+
+/* The memory of one batch, and the batch that is in it. */
+typedef struct mr__slot {
+    mr_batch batch; /* first: the consumer has a pointer to it */
+    mr_loader *loader;
+    mr__slot_state state;
+    mr__deal deal;
+    uint64_t number; /* of the batch, as the deal counts */
+    mr__epoch_order order;
+    uint32_t next; /* the first place that is not dispatched */
+    uint32_t open;
+    int code; /* of the bad sample that makes all of it fail; that of the least position */
+    uint64_t code_position;
+    mr__detail detail;
+    uint8_t *images;
+    int64_t *labels;
+    uint64_t *ordinals, *positions;
+    uint8_t *mask;
+    mr__task *tasks;
+    uint32_t *draws;            /* of all places */
+    mr__buffer values, offsets; /* of labels that are lists, once they were asked for */
+    mr_label_kind lists;
+    bool has_lists;
+} mr__slot;
+
+/* Bad samples met, and where they are written. Has a lock of its own. */
+typedef struct mr__bad {
+    mr_bad_policy policy;
+    uint64_t most; /* in an epoch; UINT64_MAX: any number */
+    mr__mutex mutex;
+    bool ready;
+    uint64_t epoch, in_epoch; /* of the epoch that was last asked about */
+    uint64_t met, substitutes;
+    int file; /* -1: none */
+    mr__text line;
+    uint64_t *listed; /* ordinals that are in the file: a table with open places of UINT64_MAX */
+    size_t listed_count, listed_capacity;
+} mr__bad;
+
+struct mr_loader {
+    mr_hooks outer; /* the caller's: for the loader itself */
+    mr__meter meter;
+    mr_hooks hooks; /* through the meter: for everything else */
+    pid_t pid;
+    mr_dataset *dataset;
+    mr_recipe *recipe;
+    mr__work work;
+    mr__order order;
+    mr__ranks ranks;
+    mr__bad bad;
+    uint32_t form;
+    uint32_t batch;     /* places */
+    uint64_t end_epoch; /* behind the last one */
+    bool drop_last;
+    bool has_numa_node;
+    uint32_t numa_node;
+    uint64_t timeout_ns;
+    size_t draw_count; /* of one sample */
+    uint8_t *blank;    /* one sample, black */
+    mr__device *device;
+    mr__device_info info;
+
+    bool ready; /* mutex and condition are made */
+    mr__mutex mutex;
+    mr__condition news; /* a batch is ready, nothing is in flight, or it is over */
+    mr__slot *slots;
+    uint32_t slot_count;
+    mr__slot **queue; /* a ring: of slots that are being filled or ready */
+    uint32_t first, length;
+    mr__slot *filling; /* the last of them, if it has places that are not dispatched */
+    size_t in_flight;
+    uint64_t progress; /* tasks settled */
+    bool held;         /* nothing is dispatched: it is being put elsewhere */
+    bool stopped;
+    int code; /* of the failure that all calls return */
+    mr__detail detail;
+
+    /* What is dispatched next. */
+    uint64_t epoch;
+    mr__deal deal;
+    uint64_t next_batch, batches; /* of this epoch, as the deal counts */
+    bool over;                    /* there is nothing more to dispatch */
+
+    mr__state at; /* what was delivered */
+    mr__consumer_meter consumer;
+    uint64_t made_ns, begun_ns, first_ns; /* when it was made; the first next; the first batch */
+};
+
+/* Dispatches what can be. Without the mutex. */
+void mr__loader_dispatch(mr_loader *loader);
+
+/* The device's `done`. */
+mr__done mr__loader_on_done;
+
+/* Begins at a position of an epoch. The mutex is held or nobody else is there; nothing is in flight. */
+void mr__loader_seek(mr_loader *loader, uint64_t epoch, uint64_t position);
+
+/* MR_EFORKED in a child of the process that made it. */
+int mr__loader_here(const mr_loader *loader);
+
+int mr__ring_init(mr_loader *loader, uint32_t slots, mr__detail *detail);
+void mr__ring_fini(mr_loader *loader);
+
+/* Bytes of one slot; false when that does not fit. */
+bool mr__slot_nbytes(const mr_loader *loader, size_t *nbytes);
+
+int mr__bad_init(mr_loader *loader, const mr_loader_options *options, mr__detail *detail);
+void mr__bad_fini(mr_loader *loader);
+
+/* What is to be done about a task that failed. */
+typedef enum mr__verdict {
+    MR__VERDICT_FAIL,    /* the loader fails; task->code and detail say why */
+    MR__VERDICT_AGAIN,   /* task->attempt was counted up: a substitute is to be tried */
+    MR__VERDICT_REPLACE, /* black */
+    MR__VERDICT_GONE     /* it was cancelled */
+} mr__verdict;
+
+mr__verdict mr__bad_judge(mr_loader *loader, uint64_t epoch, mr__task *task);
+
+#endif

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The spine. A position of the epoch becomes a task (order, draws, a place in a slot); the device prepares it; the last
+ * task of a slot makes it ready; slots are delivered in order, and come back when their consumers let go.
+ *
+ * There is no thread here. Whoever makes room (a lane that is done with a task, a consumer that releases a batch)
+ * dispatches what now fits.
+ */
+#include "loader/loader.h"
+
+#include "base/clock.h"
+#include "dataset/dataset.h"
+#include <string.h>
+#include <unistd.h>
+
+/* 1. Order: from positions to tasks. */
+
+static void begin_epoch(mr_loader *l, uint64_t epoch, uint64_t start)
+{
+    l->epoch = epoch;
+    l->deal.start = start;
+    l->batches = mr__deal_batches(&l->deal);
+    l->next_batch = 0;
+}
+
+void mr__loader_seek(mr_loader *l, uint64_t epoch, uint64_t position)
+{
+    begin_epoch(l, epoch, position);
+    l->over = false;
+    if (l->batches == 0) // the end of the epoch, or what is left of it is to be dropped
+        begin_epoch(l, epoch + 1, 0);
+    l->over = l->batches == 0 || l->epoch >= l->end_epoch;
+    l->at.epoch = l->epoch;
+    l->at.position = l->deal.start;
+}
+
+/* The batch that comes next gets a slot. The mutex is held. */
+static mr__slot *open_slot(mr_loader *l)
+{
+    mr__slot *slot = NULL;
+    for (uint32_t i = 0; i < l->slot_count && slot == NULL; i++)
+        if (l->slots[i].state == MR__SLOT_FREE)
+            slot = &l->slots[i];
+    if (slot == NULL || l->over)
+        return NULL;
+    uint64_t global = (uint64_t)l->batch * l->ranks.world, begin = l->deal.start + l->next_batch * global;
+    slot->state = MR__SLOT_FILLING;
+    slot->deal = l->deal;
+    slot->number = l->next_batch++;
+    slot->code = 0;
+    slot->next = 0;
+    slot->has_lists = false;
+    mr_batch *b = &slot->batch;
+    b->epoch = l->epoch;
+    b->number = begin / global;
+    b->position = begin;
+    b->last = l->next_batch == l->batches;
+    for (b->count = 0; b->count < b->size;) {
+        if (mr__deal_position(&slot->deal, slot->number, b->count) == UINT64_MAX)
+            break;
+        b->count++;
+    }
+    slot->open = b->count + 1;
+    l->queue[(l->first + l->length++) % l->slot_count] = slot;
+    if (b->last) {
+        begin_epoch(l, l->epoch + 1, 0);
+        l->over = l->epoch >= l->end_epoch;
+    }
+    mr__epoch_order_init(&slot->order, &l->order, b->epoch);
+    l->filling = b->count != 0 ? slot : NULL;
+    return slot;
+}
+
+static void fill_pad(mr__slot *slot, uint32_t place)
+{
+    const mr_loader *l = slot->loader;
+    size_t nbytes = slot->batch.output.sample_nbytes;
+    memcpy(slot->images + place * nbytes, l->blank, nbytes);
+    slot->labels[place] = -1;
+    slot->ordinals[place] = slot->positions[place] = UINT64_MAX;
+    slot->mask[place] = MR_MASK_PAD;
+}
+
+/* A task's sample: its label, its form, its random numbers. */
+static void aim_task(mr__slot *slot, uint32_t place, mr__place at)
+{
+    const mr_loader *l = slot->loader;
+    mr__task *task = &slot->tasks[place];
+    mr_label label;
+    uint32_t *draws = slot->draws + place * l->draw_count;
+    task->ordinal = slot->ordinals[place] = at.ordinal;
+    task->form = l->form;
+    task->draws = draws;
+    task->code = 0;
+    bool known = mr__dataset_label(l->dataset, at.ordinal, &label) == 0;
+    slot->labels[place] = known && label.kind == MR_LABEL_INT ? label.integer : 0;
+    mr__recipe_draw(l->recipe, l->order.seed, (uint32_t)slot->batch.epoch, at.key, draws);
+}
+
+static void fill_task(mr__slot *slot, uint32_t place)
+{
+    mr__task *task = &slot->tasks[place];
+    uint64_t position = mr__deal_position(&slot->deal, slot->number, place);
+    task->position = slot->positions[place] = position;
+    task->attempt = 0;
+    task->slot = slot->images + place * slot->batch.output.sample_nbytes;
+    task->batch = slot;
+    slot->mask[place] = MR_MASK_VALID;
+    aim_task(slot, place, mr__order_at(&slot->order, position));
+}
+
+/* The sample that was drawn for the place of a bad one. */
+static void fill_substitute(mr__slot *slot, mr__task *task)
+{
+    const mr_loader *l = slot->loader;
+    uint32_t place = (uint32_t)(task - slot->tasks);
+    uint64_t ordinal =
+        mr__order_substitute(l->order.seed, slot->batch.epoch, task->position, task->attempt, l->order.samples);
+    slot->mask[place] = MR_MASK_SKIPPED;
+    aim_task(slot, place, (mr__place){ordinal, ordinal});
+}
+
+/* 2. Dispatch. */
+
+/* Some neighbouring places of a slot. */
+typedef struct claim {
+    mr__slot *slot;
+    uint32_t first, count;
+    bool opened; /* the slot is new: its pads are to be made */
+} claim;
+
+/* The mutex is held. False: there is nothing to dispatch, or no room. */
+static bool claim_places(mr_loader *l, claim *c)
+{
+    *c = (claim){0};
+    if (l->held || l->stopped || l->code != 0 || l->in_flight >= l->info.depth)
+        return false;
+    if (l->filling == NULL) {
+        c->slot = open_slot(l);
+        c->opened = c->slot != NULL;
+        l->in_flight += c->opened;
+        return c->opened;
+    }
+    mr__slot *slot = c->slot = l->filling;
+    size_t left = slot->batch.count - slot->next, room = l->info.depth - l->in_flight, group = l->info.group;
+    c->first = slot->next;
+    c->count = (uint32_t)(left < group ? left : group);
+    if (c->count > room)
+        c->count = (uint32_t)room;
+    slot->next += c->count;
+    l->in_flight += c->count;
+    if (slot->next == slot->batch.count)
+        l->filling = NULL;
+    return true;
+}
+
+/* Places of a slot are settled. The mutex is held. */
+static void settle(mr_loader *l, mr__slot *slot, size_t count)
+{
+    slot->open -= (uint32_t)count;
+    l->in_flight -= count;
+    if (slot->open == 0)
+        slot->state = MR__SLOT_READY;
+    if (slot->open == 0 || l->in_flight == 0)
+        mr__condition_wake_all(&l->news);
+}
+
+/* Of a slot that was just opened. */
+static void fill_pads(mr_loader *l, mr__slot *slot)
+{
+    for (uint32_t place = slot->batch.count; place < slot->batch.size; place++)
+        fill_pad(slot, place);
+    mr__mutex_lock(&l->mutex);
+    settle(l, slot, 1);
+    mr__mutex_unlock(&l->mutex);
+}
+
+void mr__loader_dispatch(mr_loader *l)
+{
+    for (claim c;;) {
+        mr__mutex_lock(&l->mutex);
+        bool any = claim_places(l, &c);
+        mr__mutex_unlock(&l->mutex);
+        if (!any)
+            return;
+        if (c.opened) {
+            fill_pads(l, c.slot);
+            continue;
+        }
+        for (uint32_t i = 0; i < c.count; i++)
+            fill_task(c.slot, c.first + i);
+        (void)l->device->type->submit(l->device, c.slot->tasks + c.first, c.count); // fails only while it is closed
+    }
+}
+
+/* 3. Batch: tasks that are done. */
+
+static void replace(mr__slot *slot, const mr__task *task)
+{
+    uint32_t place = (uint32_t)(task - slot->tasks);
+    memcpy(task->slot, slot->loader->blank, slot->batch.output.sample_nbytes);
+    slot->labels[place] = -1;
+    slot->mask[place] = MR_MASK_REPLACED;
+}
+
+/* The failure of a batch is that of its first position, whichever was found first. */
+static void fail_slot(mr__slot *slot, const mr__task *task)
+{
+    mr_loader *l = slot->loader;
+    mr__mutex_lock(&l->mutex);
+    if (slot->code == 0 || task->position < slot->code_position) {
+        slot->code = task->code;
+        slot->code_position = task->position;
+        slot->detail = task->detail;
+    }
+    mr__mutex_unlock(&l->mutex);
+}
+
+/* True: the place is settled. False: a substitute is under way. */
+static bool mend(mr__slot *slot, mr__task *task)
+{
+    mr_loader *l = slot->loader;
+    switch (mr__bad_judge(l, slot->batch.epoch, task)) {
+    case MR__VERDICT_AGAIN:
+        fill_substitute(slot, task);
+        if (l->device->type->submit(l->device, task, 1) == 0)
+            return false;
+        return true; // the device is closed, and so nobody will see it
+    case MR__VERDICT_REPLACE:
+        replace(slot, task);
+        return true;
+    case MR__VERDICT_FAIL:
+        fail_slot(slot, task);
+        return true;
+    case MR__VERDICT_GONE:
+        break;
+    }
+    return true;
+}
+
+void mr__loader_on_done(void *user, mr__task *tasks, size_t count)
+{
+    mr_loader *l = user;
+    mr__slot *slot = tasks->batch;
+    size_t settled = 0;
+    for (size_t i = 0; i < count; i++)
+        settled += tasks[i].code == 0 || mend(slot, &tasks[i]);
+    mr__mutex_lock(&l->mutex);
+    l->progress += count;
+    if (settled != 0)
+        settle(l, slot, settled);
+    mr__mutex_unlock(&l->mutex);
+    mr__loader_dispatch(l);
+}
+
+/* 4. Deliver. */
+
+int mr__loader_here(const mr_loader *l)
+{
+    return l == NULL ? MR_EARGUMENT : l->pid == getpid() ? 0 : MR_EFORKED;
+}
+
+static uint64_t now(const mr_loader *l)
+{
+    return l->hooks.now_ns(l->hooks.user);
+}
+
+static int fail_timeout(mr_loader *l)
+{
+    mr_sample sample = {.struct_size = sizeof sample};
+    const char *doing = "nobody is at work";
+    uint64_t ordinal = UINT64_MAX;
+    double seconds = (double)l->timeout_ns / 1e9;
+    mr__mutex_unlock(&l->mutex);
+    bool busy = l->device->type->oldest != NULL && l->device->type->oldest(l->device, &ordinal, &doing);
+    if (!busy || mr_dataset_sample(l->dataset, ordinal, &sample) != 0)
+        sample.key = "";
+    mr__mutex_lock(&l->mutex);
+    return mr__fail(&l->detail, MR_ETIMEOUT, "nothing moved for %.3g s: %s%s%s", seconds, doing,
+                    *sample.key != '\0' ? " " : "", sample.key);
+}
+
+/* Waits for something to happen. The mutex is held. MR_ETIMEOUT after a whole timeout without progress. */
+static int wait_for_news(mr_loader *l)
+{
+    if (l->device->type->advance != NULL) {
+        mr__mutex_unlock(&l->mutex);
+        bool moved = mr__device_advance(l->device);
+        mr__mutex_lock(&l->mutex);
+        return moved ? 0 : mr__fail(&l->detail, MR_EINTERNAL, "the sim device has nothing to do, but a batch is open");
+    }
+    uint64_t before = l->progress, deadline = mr__clock_deadline_ns(l->timeout_ns);
+    int result = mr__condition_wait(&l->news, &l->mutex, deadline);
+    return result != MR_ETIMEOUT || l->progress != before ? 0 : fail_timeout(l);
+}
+
+static bool is_ready(const mr_loader *l)
+{
+    return l->length != 0 && l->queue[l->first]->state == MR__SLOT_READY;
+}
+
+/* Takes the first of the queue, which is ready. The mutex is held. */
+static int deliver(mr_loader *l, mr_batch **out)
+{
+    mr__slot *slot = l->queue[l->first];
+    if (slot->code != 0) {
+        l->detail = slot->detail;
+        return slot->code;
+    }
+    l->first = (l->first + 1) % l->slot_count;
+    l->length--;
+    slot->state = MR__SLOT_LENT;
+    uint64_t global = (uint64_t)l->batch * l->ranks.world;
+    l->at.epoch = slot->batch.epoch + slot->batch.last;
+    l->at.position = slot->batch.last ? 0 : slot->batch.position + global;
+    *out = &slot->batch;
+    return 0;
+}
+
+/* The mutex is held. */
+static int wait_for_batch(mr_loader *l, mr_batch **out)
+{
+    while (l->code == 0) {
+        if (l->stopped)
+            return mr__fail(&l->detail, MR_ECLOSED, "the loader was stopped");
+        if (is_ready(l)) {
+            l->code = deliver(l, out);
+            break;
+        }
+        if (l->over && l->length == 0) {
+            *out = NULL;
+            return 0;
+        }
+        l->code = wait_for_news(l);
+    }
+    return l->code;
+}
+
+static uint64_t count_ready(const mr_loader *l)
+{
+    uint64_t ready = 0;
+    for (uint32_t i = 0; i < l->length; i++)
+        ready += l->queue[(l->first + i) % l->slot_count]->state == MR__SLOT_READY;
+    return ready;
+}
+
+int mr_loader_next(mr_loader *l, mr_batch **out)
+{
+    int result = out != NULL ? mr__loader_here(l) : MR_EARGUMENT;
+    if (result != 0)
+        return result;
+    uint64_t came = now(l);
+    mr__mutex_lock(&l->mutex);
+    bool first = l->begun_ns == 0;
+    if (first)
+        l->begun_ns = came;
+    mr__mutex_unlock(&l->mutex);
+    if (first)
+        mr__loader_dispatch(l);
+    mr__mutex_lock(&l->mutex);
+    uint64_t ready = count_ready(l);
+    result = wait_for_batch(l, out);
+    if (result == 0 && *out != NULL) {
+        uint64_t left = now(l);
+        l->first_ns = l->first_ns == 0 ? left : l->first_ns;
+        mr__consumer_add(&l->consumer, left - came, ready, (*out)->count);
+    }
+    mr__mutex_unlock(&l->mutex);
+    return result;
+}
+
+void mr_batch_release(mr_batch *batch)
+{
+    mr__slot *slot = (mr__slot *)batch;
+    if (slot == NULL || mr__loader_here(slot->loader) != 0)
+        return;
+    mr_loader *l = slot->loader;
+    mr__mutex_lock(&l->mutex);
+    bool lent = slot->state == MR__SLOT_LENT;
+    if (lent)
+        slot->state = MR__SLOT_FREE;
+    mr__mutex_unlock(&l->mutex);
+    if (lent)
+        mr__loader_dispatch(l);
+}
+
+void mr_loader_stop(mr_loader *l)
+{
+    if (mr__loader_here(l) != 0)
+        return;
+    mr__mutex_lock(&l->mutex);
+    l->stopped = true;
+    mr__condition_wake_all(&l->news);
+    mr__mutex_unlock(&l->mutex);
+}

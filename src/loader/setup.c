@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loader/setup.h"
+
+#include "base/limits.h"
+#include <stdio.h>
+
+enum { READ_DEPTH = 64, READ_DEPTH_MAX = 4096 };
+
+int mr__tell_detail(const mr__detail *detail, int code, char *text, size_t nbytes)
+{
+    if (text != NULL && nbytes != 0)
+        snprintf(text, nbytes, "%s", code != 0 ? detail->text : "");
+    return code;
+}
+
+static int choose_form(mr_dataset *dataset, const char *name, uint32_t *form, mr__detail *detail)
+{
+    *form = 0;
+    if (name == NULL || mr_dataset_find_form(dataset, name, form) == 0)
+        return 0;
+    mr_dataset_form first = {.struct_size = sizeof first};
+    (void)mr_dataset_get_form(dataset, 0, &first);
+    return mr__fail(detail, MR_EARGUMENT, "the dataset has no form \"%.64s\": its first one is \"%s\"", name,
+                    first.name != NULL ? first.name : "");
+}
+
+/* Bytes of a stored image, about. */
+static size_t mean_record(const mr_dataset *dataset, uint32_t form)
+{
+    mr_dataset_form f = {.struct_size = sizeof f};
+    if (mr_dataset_get_form(dataset, form, &f) != 0 || f.samples == 0)
+        return 0;
+    return (size_t)(f.nbytes / f.samples);
+}
+
+static int take_recipe(mr__work *work, const mr_recipe *recipe, mr_recipe **copy, mr__detail *detail)
+{
+    mr_output output = {.struct_size = sizeof output};
+    int result = mr__recipe_copy(recipe, &work->hooks, copy);
+    if (result != 0)
+        return mr__fail(detail, result, "the recipe: %s", mr_error_text(result));
+    result = mr_recipe_output(*copy, &output);
+    if (result != 0)
+        return mr__fail(detail, result, "the recipe: %s", mr_recipe_detail(*copy));
+    work->recipe = *copy;
+    work->needs = mr__recipe_needs(*copy);
+    return mr__recipe_finish(*copy, &work->finish, detail);
+}
+
+int mr__work_init(mr__work *work, const mr_hooks *hooks, mr_dataset *dataset, const mr_recipe *recipe,
+                  const mr_loader_options *o, mr_recipe **copy, uint32_t *form, mr__detail *detail)
+{
+    *work = (mr__work){.hooks = *hooks, .dataset = dataset, .check_all = o->check_all, .reading = o->reading};
+    if (dataset == NULL || recipe == NULL)
+        return mr__fail(detail, MR_EARGUMENT, "a loader needs a dataset and a recipe");
+    if (mr_dataset_count(dataset) == 0)
+        return mr__fail(detail, MR_EARGUMENT, "the dataset has no samples, or was not opened");
+    if ((unsigned)o->reading > MR_READ_AHEAD || (unsigned)o->pinning > MR_PIN_CORES ||
+        (unsigned)o->bad > MR_BAD_REPLACE)
+        return mr__fail(detail, MR_EARGUMENT, "reading, pinning or bad is a number that stands for nothing");
+    if (mr__limits_init(&work->limits, o->limits) != 0)
+        return mr__fail(detail, MR_EARGUMENT, "the limits have a struct_size that cannot be");
+    work->limits.struct_size = sizeof work->limits;
+    work->read_depth = o->read_depth != 0 ? o->read_depth : READ_DEPTH;
+    if (work->read_depth > READ_DEPTH_MAX)
+        return mr__fail(detail, MR_EARGUMENT, "a read depth of %u: at most %d", work->read_depth, READ_DEPTH_MAX);
+    int result = choose_form(dataset, o->form, form, detail);
+    if (result != 0)
+        return result;
+    work->record_nbytes = mean_record(dataset, *form);
+    return take_recipe(work, recipe, copy, detail);
+}

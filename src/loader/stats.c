@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loader/loader.h"
+
+static double seconds_between(uint64_t from_ns, uint64_t to_ns)
+{
+    return to_ns > from_ns ? (double)(to_ns - from_ns) / 1e9 : 0.0;
+}
+
+/* With the loader's lock held. */
+static void fill(mr_loader *l, mr_loader_stats *s)
+{
+    uint64_t now_ns = l->hooks.now_ns(l->hooks.user);
+    s->seconds = l->begun_ns != 0 ? seconds_between(l->begun_ns, now_ns) : 0.0;
+    s->first_batch_seconds = l->first_ns != 0 ? seconds_between(l->made_ns, l->first_ns) : 0.0;
+    s->threads = l->info.lanes;
+    s->slots = l->slot_count;
+    s->rank = l->ranks.rank;
+    s->world = l->ranks.world;
+    s->memory_nbytes = atomic_load(&l->meter.live_nbytes);
+}
+
+int mr_loader_get_stats(mr_loader *l, mr_loader_stats *stats)
+{
+    mr_loader_stats s = {.struct_size = sizeof s};
+    int result = stats != NULL ? mr__loader_here(l) : MR_EARGUMENT;
+    if (result != 0)
+        return result;
+    const mr__device_type *type = l->device->type;
+    size_t count;
+    const mr__thread_meter *const *meters = type->meters(l->device, &count);
+    uint64_t core_ns = type->core_ns != NULL ? type->core_ns(l->device) : 0;
+    mr__mutex_lock(&l->mutex);
+    fill(l, &s);
+    s.core_seconds = (double)core_ns / 1e9;
+    mr__measure_sum(meters, count, &l->consumer, &s);
+    mr__mutex_unlock(&l->mutex);
+    mr__mutex_lock(&l->bad.mutex);
+    s.bad = l->bad.met;
+    s.substitutes = l->bad.substitutes;
+    mr__mutex_unlock(&l->bad.mutex);
+    return mr__struct_give(stats, &s, sizeof s) ? 0 : MR_EARGUMENT;
+}
