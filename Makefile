@@ -28,12 +28,14 @@ all: ## build the command and the libraries into build/ (the default)
 	@$(ninja)
 	@echo "built $(BUILD)/millrace, $(BUILD)/libmillrace.so, $(BUILD)/libmillrace.a"
 
-demo: all ## generate a small set of images, run the main job on it, pack it and verify that
+demo_recipe = --recipe 'rrc(224) flip normalize(imagenet)' --batch 32 --epochs 4
+
+demo: all ## generate a small set of images, pack it, and feed it to an imagined trainer from each form, with a report
 	@$(BUILD)/millrace generate $(BUILD)/demo --seed 1 --force
-	@$(BUILD)/millrace decode $(BUILD)/demo
 	@rm -rf $(BUILD)/demo-packed
 	@$(BUILD)/millrace pack $(BUILD)/demo -o $(BUILD)/demo-packed --forms original,l3 --index-place none
-	@$(BUILD)/millrace verify $(BUILD)/demo-packed
+	@echo && $(BUILD)/millrace feed $(BUILD)/demo-packed $(demo_recipe)
+	@echo && $(BUILD)/millrace feed $(BUILD)/demo-packed $(demo_recipe) --form l3
 
 test: ## build with warnings as errors and run every test, with sanitizers and for aarch64 too
 	@$(SETUP) build test

@@ -50,25 +50,6 @@ static const option options_cat[] = {
     {0},
 };
 
-/* A key, or #12. */
-static bool find_sample(const source *src, const settings *s, const char *key, mr_sample *sample)
-{
-    uint64_t ordinal;
-    bool number = key[0] == '#' && number_read(key + 1, UINT64_MAX, &ordinal);
-    if (!number && mr_dataset_find(src->dataset, key, &ordinal) != 0) {
-        failed(s, MR_EARGUMENT, src->name, "has no sample with the key '%s' (millrace ls lists them)", key);
-        return false;
-    }
-    *sample = (mr_sample){.struct_size = sizeof *sample};
-    int result = mr_dataset_sample(src->dataset, ordinal, sample);
-    if (result == MR_EARGUMENT)
-        failed(s, result, src->name, "has %s sample%s, so there is no %s", count_text(src->info.samples).text,
-               plural(src->info.samples), key);
-    else if (result != 0)
-        failed(s, result, src->name, "the index is damaged where it has sample %s", key);
-    return result == 0;
-}
-
 /* The form asked for, or the first that the sample has. */
 static bool find_form(const source *src, const settings *s, const mr_sample *sample, uint32_t *number)
 {
@@ -222,7 +203,7 @@ static int run(const settings *s, char **operands, size_t count)
     progress_fini(&p);
     if (result != EXIT_GOOD)
         return result;
-    if (!find_sample(&src, s, operands[count - 1], &sample))
+    if (!source_find(&src, s, operands[count - 1], &sample))
         result = EXIT_BAD_INPUT;
     else if (s->json)
         put_json(&src, &sample);

@@ -60,6 +60,27 @@ typedef struct settings {
     const char *form;
     const char *member;
     const char *report;
+    /* of loaders: what to make of samples */
+    const char *recipe;
+    uint64_t epoch;
+    /* which, and in what order */
+    uint32_t batch;
+    uint64_t epochs, max_batches;
+    const char *order, *weights;
+    uint64_t block, window, draws;
+    uint32_t repeats, rank, world;
+    bool drop_last;
+    /* bad ones */
+    const char *bad, *quarantine;
+    uint64_t bad_max;
+    /* by whom they are taken */
+    const char *sink, *state;
+    uint64_t step_ns;
+    /* with what */
+    uint32_t slots, read_depth, numa_node;
+    uint64_t memory_nbytes, timeout_ns;
+    const char *reading, *device;
+    bool check_all, pin;
     bool man;
     const char *completion;
 } settings;
@@ -69,6 +90,7 @@ typedef enum option_kind {
     OPTION_NUMBER,      /* uint32_t, min to max */
     OPTION_SEED,        /* uint64_t */
     OPTION_BYTES,       /* uint64_t: 200GB */
+    OPTION_DURATION,    /* uint64_t, in nanoseconds: 50ms */
     OPTION_SHARE,       /* uint32_t, in millionths: 0.1% */
     OPTION_PART,        /* uint32_t[2]: 2/8 */
     OPTION_CHOICE,      /* uint32_t, one of `words` */
@@ -122,7 +144,8 @@ typedef struct command {
 } command;
 
 extern const command command_info, command_convert, command_hash, command_verify, command_decode, command_index,
-    command_generate, command_pack, command_merge, command_ls, command_cat, command_unpack, command_help;
+    command_generate, command_pack, command_merge, command_ls, command_cat, command_unpack, command_feed, command_show,
+    command_help;
 
 /* All of them, up to NULL, in the order in which help lists them. */
 extern const command *const commands[];

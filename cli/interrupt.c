@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE // pipe2
 #include "interrupt.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stddef.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 
 static const int endings[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
@@ -29,4 +35,41 @@ bool interrupts_wait(const interrupts *i)
 void interrupts_release(const interrupts *i)
 {
     pthread_sigmask(SIG_SETMASK, &i->before, NULL);
+}
+
+static void *wait_for_one(void *user)
+{
+    watcher *w = user;
+    struct pollfd fds[] = {{.fd = w->signals, .events = POLLIN}, {.fd = w->quit[0], .events = POLLIN}};
+    while (poll(fds, 2, -1) < 0 && errno == EINTR)
+        ;
+    if ((fds[0].revents & POLLIN) != 0)
+        w->act(w->user);
+    return NULL;
+}
+
+void interrupts_watch(const interrupts *i, watcher *w, void (*act)(void *user), void *user)
+{
+    sigset_t mask;
+    *w = (watcher){.quit = {-1, -1}, .act = act, .user = user};
+    sigemptyset(&mask);
+    for (size_t n = 0; n < sizeof endings / sizeof *endings; n++)
+        if (sigismember(&i->held, endings[n]) == 1 && sigismember(&i->before, endings[n]) == 0)
+            sigaddset(&mask, endings[n]);
+    w->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK); /* never read, so that the signal stays */
+    if (w->signals >= 0 && pipe2(w->quit, O_CLOEXEC) == 0)
+        w->running = pthread_create(&w->thread, NULL, wait_for_one, w) == 0;
+}
+
+void interrupts_unwatch(watcher *w)
+{
+    if (w->quit[1] >= 0)
+        close(w->quit[1]);
+    if (w->running)
+        pthread_join(w->thread, NULL);
+    if (w->quit[0] >= 0)
+        close(w->quit[0]);
+    if (w->signals >= 0)
+        close(w->signals);
+    *w = (watcher){.signals = -1, .quit = {-1, -1}};
 }

@@ -6,6 +6,7 @@
 #ifndef CLI_INTERRUPT_H
 #define CLI_INTERRUPT_H
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 
@@ -22,5 +23,21 @@ bool interrupts_wait(const interrupts *i);
 
 /* One that waits ends the process here. */
 void interrupts_release(const interrupts *i);
+
+/*
+ * A thread that waits for one, for those who wait in a place that does not look: `act` is called once, from it, and the
+ * signal goes on waiting.
+ */
+typedef struct watcher {
+    int signals; /* a descriptor that can be read once one waits; -1: none, only interrupts_wait tells */
+    int quit[2];
+    bool running;
+    pthread_t thread;
+    void (*act)(void *user);
+    void *user;
+} watcher;
+
+void interrupts_watch(const interrupts *i, watcher *w, void (*act)(void *user), void *user);
+void interrupts_unwatch(watcher *w);
 
 #endif

@@ -161,6 +161,8 @@ static bool read_value(const option *o, const char *text, settings *out)
             return false;
         *(uint64_t *)field = value;
         return true;
+    case OPTION_DURATION:
+        return duration_read(text, field);
     case OPTION_SHARE:
         return share_read(text, field);
     case OPTION_PART:
@@ -202,6 +204,8 @@ static const char *way_of(option_kind kind)
 {
     if (kind == OPTION_BYTES)
         return "a size like 500000, 256MiB or 200GB, above 0";
+    if (kind == OPTION_DURATION)
+        return "a time like 50ms, 1.5s or 2min";
     if (kind == OPTION_SHARE)
         return "a share like 0.1% or 0.001";
     return kind == OPTION_PART ? "a part of so many, from 0: 0/8 to 7/8" : NULL;

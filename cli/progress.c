@@ -4,13 +4,14 @@
 #include "quantity.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 static const double line_s = 0.1, json_s = 1, mark_s = 10;
 
-enum { BAR_MOST = 24, BAR_LEAST = 6, TAIL_PARTS = 5, PART_NBYTES = 96 };
+enum { BAR_MOST = 24, BAR_LEAST = 6, TAIL_PARTS = 6, PART_NBYTES = 96 };
 
 static double seconds(void)
 {
@@ -71,6 +72,8 @@ static void put_json(progress *p, double now, double rate)
     json_number(&j, "in_nbytes", l->in_nbytes);
     json_number(&j, "out_nbytes", l->out_nbytes);
     json_number(&j, "refused", l->refused);
+    if (p->note[0] != '\0')
+        json_text(&j, "note", p->note);
     json_real(&j, "elapsed_s", now - p->start);
     json_real(&j, "rate", rate);
     if (l->total != 0 && (rate > 0 || l->done >= l->total))
@@ -99,6 +102,8 @@ static size_t tail_of(const progress *p, double rate, char tail[TAIL_PARTS][PART
         snprintf(tail[n++], PART_NBYTES, "  %s a second", bytes_text((uint64_t)rate).text);
     else if (rate > 0)
         snprintf(tail[n++], PART_NBYTES, "  %.*f a second", rate < 10 ? 1 : 0, rate);
+    if (p->note[0] != '\0')
+        snprintf(tail[n++], PART_NBYTES, "  %.90s", p->note);
     if (rate > 0 && l->total != 0)
         snprintf(tail[n++], PART_NBYTES, "  %s left", time_text(left_of(p, rate)).text);
     if (l->refused != 0)
@@ -181,6 +186,16 @@ bool progress_hook(void *user, const mr_progress *now)
     }
     pthread_mutex_unlock(&p->lock);
     return !progress_is_stopped(p);
+}
+
+void progress_note(progress *p, const char *format, ...)
+{
+    va_list args;
+    pthread_mutex_lock(&p->lock);
+    va_start(args, format);
+    vsnprintf(p->note, sizeof p->note, format, args);
+    va_end(args);
+    pthread_mutex_unlock(&p->lock);
 }
 
 void progress_pause(progress *p)

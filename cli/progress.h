@@ -21,6 +21,7 @@ typedef struct progress {
     bool drawn;           /* the line stands there */
     bool begun;
     mr_progress last;
+    char note[96];      /* what else the line says; "" says nothing */
     double start, told; /* when the verb began; when it was last told of */
     uint64_t first;     /* done when the verb began: by an earlier run */
     double mark_at[2];  /* the rate is that since the older mark, 10 to 20 seconds ago */
@@ -35,6 +36,9 @@ void progress_hold(progress *p);
 
 /* An mr_progress_hook, whose user is the progress. */
 bool progress_hook(void *user, const mr_progress *now);
+
+/* What stands in the line behind the rate, from the next call of the hook on. */
+__attribute__((format(printf, 2, 3))) void progress_note(progress *p, const char *format, ...);
 
 /* Whether Ctrl-C waits. */
 bool progress_is_stopped(const progress *p);

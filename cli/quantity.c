@@ -86,6 +86,41 @@ bool bytes_read(const char *text, uint64_t *out)
     return true;
 }
 
+static uint64_t time_unit_of(const char *text)
+{
+    static const struct {
+        const char *name;
+        uint64_t ns;
+    } units[] = {
+        {"ns", 1},
+        {"us", 1000},
+        {"ms", 1000 * 1000},
+        {"s", 1000 * 1000 * 1000},
+        {"min", UINT64_C(60) * 1000 * 1000 * 1000},
+        {"h", UINT64_C(3600) * 1000 * 1000 * 1000},
+    };
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(text, units[i].name) == 0)
+            return units[i].ns;
+    return 0;
+}
+
+bool duration_read(const char *text, uint64_t *out)
+{
+    uint64_t whole;
+    uint32_t fraction;
+    const char *rest;
+    if (!read_decimal(text, &whole, &fraction, &rest))
+        return false;
+    rest += *rest == ' ';
+    uint64_t unit = time_unit_of(rest);
+    bool nothing = whole == 0 && fraction == 0 && *rest == '\0';
+    if (!nothing && (unit == 0 || (unit == 1 && fraction != 0) || whole > (UINT64_MAX >> 1) / unit))
+        return false;
+    *out = nothing ? 0 : whole * unit + unit / 1000 * fraction / (FRACTION_ONE / 1000);
+    return true;
+}
+
 bool share_read(const char *text, uint32_t *out)
 {
     uint64_t whole;
@@ -133,6 +168,22 @@ short_text bytes_text(uint64_t nbytes)
     for (value /= 1000; value >= 999.5 && unit < 5; unit++) /* what would be printed as 1000 */
         value /= 1000;
     snprintf(t.text, sizeof t.text, "%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, units[unit]);
+    return t;
+}
+
+short_text duration_text(double seconds)
+{
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    short_text t;
+    double value = seconds > 0 ? seconds * 1e9 : 0;
+    size_t unit = 0;
+    for (; value >= 999.5 && unit < 3; unit++)
+        value /= 1000;
+    snprintf(t.text, sizeof t.text, "%.*f %s",
+             unit == 0 || value >= 99.95 ? 0
+             : value < 9.995             ? 2
+                                         : 1,
+             value, units[unit]);
     return t;
 }
 

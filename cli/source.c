@@ -291,6 +291,24 @@ bool source_form(const source *src, const settings *s, uint32_t *number)
     return false;
 }
 
+bool source_find(const source *src, const settings *s, const char *key, mr_sample *sample)
+{
+    uint64_t ordinal;
+    bool number = key[0] == '#' && number_read(key + 1, UINT64_MAX, &ordinal);
+    if (!number && mr_dataset_find(src->dataset, key, &ordinal) != 0) {
+        failed(s, MR_EARGUMENT, src->name, "has no sample with the key '%s' (millrace ls lists them)", key);
+        return false;
+    }
+    *sample = (mr_sample){.struct_size = sizeof *sample};
+    int result = mr_dataset_sample(src->dataset, ordinal, sample);
+    if (result == MR_EARGUMENT)
+        failed(s, result, src->name, "has %s sample%s, so there is no %s", count_text(src->info.samples).text,
+               plural(src->info.samples), key);
+    else if (result != 0)
+        failed(s, result, src->name, "the index is damaged where it has sample %s", key);
+    return result == 0;
+}
+
 /* The name of the class that a label is the number of; NULL: none. */
 static const char *class_of(const source *src, const mr_label *label)
 {

@@ -41,6 +41,9 @@ bool source_is_packed(const char *folder);
 /* The number of the form that --form names; complains with the names there are. */
 bool source_form(const source *src, const settings *s, uint32_t *number);
 
+/* The sample that a word means: a key, or #12. Complains when there is none. */
+bool source_find(const source *src, const settings *s, const char *key, mr_sample *sample);
+
 /* The label as text: the class's name where it has one, else its values; "" when there is none. Free it. */
 char *source_label(const source *src, const mr_label *label);
 

@@ -34,6 +34,10 @@ fails MR_EIO 'missing' index --layout tar missing
 fails MR_EIO 'missing' pack missing -o x
 fails MR_EIO 'missing' unpack missing -o x
 fails MR_EIO 'missing' merge missing -o x
+fails MR_EIO 'missing' feed missing --recipe 'rrc(8)'
+fails MR_EIO 'missing' show missing '#0' --recipe 'rrc(8)'
+fails MR_EARGUMENT "packed: has no form 'raw' \(one of: original\)" feed packed --form raw --recipe 'rrc(8)'
+fails MR_EARGUMENT 'set: has 6 samples, so there is no #6' show set '#6' --recipe 'rrc(8)'
 fails MR_EARGUMENT "set: has no sample with the key 'nothing'" cat set nothing
 fails MR_EARGUMENT 'set: has 6 samples, so there is no #6' cat set '#6'
 fails MR_EARGUMENT "packed: has no form 'raw' \(one of: original\)" info packed --form raw

@@ -24,13 +24,13 @@ if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
     fake build
     script -qec 'make SETUP=: demo' /dev/null </dev/null >shown 2>&1
     has shown '\[1/1\]'
-    has shown '^run decode'
+    has shown '^run feed'
     script -qec 'make SETUP=: demo' /dev/null </dev/null >shown 2>&1
     lacks shown ninja
     has shown '^built build/millrace'
-    has shown '^run decode'
+    has shown '^run generate'
     has shown '^run pack'
-    has shown '^run verify'
+    is "$(grep -c '^run feed' shown)" 2 "forms that make demo feeds"
 fi
 
 # A build that fails says why, and make fails too.

@@ -42,6 +42,14 @@ on_terminal "$MILLRACE decode --threads=1 --repeat=20 set 2>piped"
 lacks shown 'decoding .* of 120'
 is_empty piped
 
+# Of a trainer: where it is, and what it waited for.
+on_terminal "$MILLRACE feed set --recipe 'rrc(32)' --batch 1 --step-time 30ms"
+has shown 'feeding .* of 6 .*epoch 0  batch [0-9]+  [0-9]+ stalls?'
+has shown 'Fed 6 images'
+on_terminal "$MILLRACE feed set --recipe 'rrc(32)' --batch 1 2>piped"
+lacks shown feeding
+is_empty piped
+
 # An image is no text.
 on_terminal "$MILLRACE convert --form=pnm set/land/00000.jpeg -; echo code \$?"
 has shown 'standard output is a terminal'

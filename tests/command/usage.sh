@@ -34,7 +34,7 @@ for name in typo 'avx2 avx512' ' ' AVX2; do
 done
 
 # Each command tells about itself, in both ways, with an example and within 80 columns.
-for command in info convert hash verify decode index pack unpack merge ls cat generate help; do
+for command in info convert hash verify decode index pack unpack merge ls cat feed show generate help; do
     run 0 help "$command"
     cp out page
     run 0 "$command" --help
@@ -97,6 +97,9 @@ wrong "generate: --forms cannot be ''" generate --forms= d
 wrong "generate: --forms cannot be 'png=0'" generate --forms=png=0 d
 wrong "generate: --size has to be" generate --size=4x9000 d
 wrong "decode: --threads cannot be '0'" decode --threads=0 d
+for time in 5 ms -1s 1,5s 5m 1.5ns '5  ms' 99999999999h ''; do
+    wrong "feed: --step-time cannot be '$time' \(a time like 50ms, 1.5s or 2min\)" feed --step-time="$time" d
+done
 wrong "info: PATH... is missing: millrace info" info
 wrong "convert: OUT is missing" convert a
 wrong "convert: 'c' is one too many" convert a.png b.png c

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What feed's options are for the library. */
+#include "failure.h"
+#include "feeding.h"
+#include "text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WEIGHT_NBYTES = 128 };
+
+/* Weights alone say which order is meant. */
+static mr_order_kind order_of(const command *c, const settings *s)
+{
+    if (s->weights != NULL && !option_is_given(c, s, "order"))
+        return MR_ORDER_WEIGHTED;
+    for (int order = MR_ORDER_SHUFFLED; order <= MR_ORDER_REPEATED; order++)
+        if (strcmp(s->order, mr_order_name((mr_order_kind)order)) == 0)
+            return (mr_order_kind)order;
+    return MR_ORDER_SHUFFLED;
+}
+
+/* Nothing that was asked for is passed over in silence. */
+static int check_order(const command *c, const settings *s)
+{
+    static const struct {
+        const char *name;
+        mr_order_kind order;
+    } own[] = {
+        {"block", MR_ORDER_WINDOWED},   {"window", MR_ORDER_WINDOWED}, {"repeats", MR_ORDER_REPEATED},
+        {"weights", MR_ORDER_WEIGHTED}, {"draws", MR_ORDER_WEIGHTED},
+    };
+    mr_order_kind order = order_of(c, s);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (own[i].order != order && option_is_given(c, s, own[i].name)) {
+            complain(NULL, "feed: --%s is for --order=%s, not for %s", own[i].name, mr_order_name(own[i].order),
+                     mr_order_name(order));
+            return EXIT_USAGE;
+        }
+    if (order == MR_ORDER_WEIGHTED && s->weights == NULL) {
+        complain(NULL, "feed: --order=weighted needs --weights=FILE, a number for each sample");
+        return EXIT_USAGE;
+    }
+    return EXIT_GOOD;
+}
+
+static int check_rank(const command *c, const settings *s)
+{
+    bool rank = option_is_given(c, s, "rank"), world = option_is_given(c, s, "world");
+    if (rank != world)
+        complain(NULL, "feed: --rank and --world go together: rank 0 of a world of 4 is --rank=0 --world=4");
+    else if (rank && s->rank >= s->world)
+        complain(NULL, "feed: --rank cannot be %" PRIu32 " in a world of %" PRIu32 ": ranks count from 0", s->rank,
+                 s->world);
+    else
+        return EXIT_GOOD;
+    return EXIT_USAGE;
+}
+
+int feed_check(const command *c, const settings *s)
+{
+    const char *fault = NULL;
+    int result = sink_check(s);
+    if (result == EXIT_GOOD)
+        result = check_order(c, s);
+    if (result == EXIT_GOOD)
+        result = check_rank(c, s);
+    if (result != EXIT_GOOD)
+        return result;
+    if (option_is_given(c, s, "bad-max") && strcmp(s->bad, "fail") == 0)
+        fault = "--bad-max is for --bad=skip and --bad=replace: with fail the first one ends it";
+    else if (option_is_given(c, s, "bad-max") && s->bad_max == 0)
+        fault = "--bad-max cannot be 0: --bad=fail ends with the first one";
+    else if (s->timeout_ns == 0)
+        fault = "--timeout cannot be 0: without it nothing would end a wait for a dead disk";
+    else if (option_is_given(c, s, "max-batches") && s->max_batches == 0)
+        fault = "--max-batches cannot be 0";
+    if (fault != NULL)
+        complain(NULL, "feed: %s", fault);
+    return fault == NULL ? EXIT_GOOD : EXIT_USAGE;
+}
+
+/* A number, alone on its line. */
+static bool read_weight(const char *line, double *out)
+{
+    char *end;
+    *out = strtod(line, &end);
+    return end != line && end[strspn(end, " \t\r")] == '\n' && isfinite(*out) && *out >= 0;
+}
+
+static int read_lines(feeding *f, FILE *file, uint64_t samples)
+{
+    const char *name = f->s->weights;
+    char line[WEIGHT_NBYTES + 2]; /* the last line may lack its end */
+    uint64_t count = 0;
+    double weight;
+    while (fgets(line, WEIGHT_NBYTES, file) != NULL) {
+        size_t length = strlen(line);
+        if (feof(file) && length > 0 && line[length - 1] != '\n')
+            memcpy(line + length, "\n", 2);
+        if (!read_weight(line, &weight))
+            return failed(f->s, MR_EARGUMENT, name, "line %" PRIu64 " is no number from 0 up", count + 1);
+        if (count < samples)
+            f->weights[count] = weight;
+        count++;
+    }
+    if (ferror(file))
+        return failed(f->s, MR_EIO, name, "%s", strerror(errno));
+    if (count != samples)
+        return failed(f->s, MR_EARGUMENT, name,
+                      "has %" PRIu64 " line%s, but %s has %" PRIu64 " samples: it takes a number for each", count,
+                      count == 1 ? "" : "s", f->src.name, samples);
+    return EXIT_GOOD;
+}
+
+static int read_weights(feeding *f)
+{
+    uint64_t samples = f->src.info.samples;
+    if (f->s->weights == NULL)
+        return EXIT_GOOD;
+    FILE *file = fopen(f->s->weights, "re");
+    if (file == NULL)
+        return failed(f->s, MR_EIO, f->s->weights, "%s", strerror(errno));
+    f->weights = calloc(samples + 1, sizeof *f->weights);
+    int result = f->weights != NULL ? read_lines(f, file, samples)
+                                    : failed(f->s, MR_ENOMEM, f->s->weights, "%s", mr_error_text(MR_ENOMEM));
+    fclose(file);
+    return result;
+}
+
+static mr_bad_policy bad_of(const settings *s)
+{
+    return strcmp(s->bad, "skip") == 0 ? MR_BAD_SKIP : strcmp(s->bad, "replace") == 0 ? MR_BAD_REPLACE : MR_BAD_FAIL;
+}
+
+static mr_reading reading_of(const settings *s)
+{
+    return strcmp(s->reading, "threads") == 0  ? MR_READ_THREADS
+           : strcmp(s->reading, "direct") == 0 ? MR_READ_DIRECT
+           : strcmp(s->reading, "ahead") == 0  ? MR_READ_AHEAD
+                                               : MR_READ_AUTO;
+}
+
+int feed_options(const command *c, feeding *f, mr_loader_options *out)
+{
+    const settings *s = f->s;
+    uint32_t form;
+    if (s->form != NULL && !source_form(&f->src, s, &form))
+        return EXIT_BAD_INPUT;
+    int result = read_weights(f);
+    *out = (mr_loader_options){
+        .struct_size = sizeof *out,
+        .batch = s->batch,
+        .seed = s->seed,
+        .epoch = s->epoch,
+        .epochs = s->epochs,
+        .order = order_of(c, s),
+        .block = s->block,
+        .window = s->window,
+        .weights = f->weights,
+        .draws = s->draws,
+        .repeats = s->repeats,
+        .has_rank = option_is_given(c, s, "rank"),
+        .rank = s->rank,
+        .world = s->world,
+        .drop_last = s->drop_last,
+        .form = s->form,
+        .threads = s->threads,
+        .slots = s->slots,
+        .memory_nbytes = s->memory_nbytes,
+        .reading = reading_of(s),
+        .read_depth = s->read_depth,
+        .check_all = s->check_all,
+        .pinning = s->pin ? MR_PIN_CORES : MR_PIN_NONE,
+        .has_numa_node = option_is_given(c, s, "numa"),
+        .numa_node = s->numa_node,
+        .bad = bad_of(s),
+        .bad_max = s->bad_max,
+        .quarantine = s->quarantine,
+        .timeout_ns = s->timeout_ns,
+        .device = s->device,
+    };
+    return result;
+}

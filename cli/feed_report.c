@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What feed tells at its end, for people and as JSON. */
+#include "feeding.h"
+#include "json.h"
+#include "quantity.h"
+#include "text.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+enum { BAR_CELLS = 16, LABEL_CELLS = 13, EPOCHS_TOLD = 8, TEXT_WIDTH = 100 };
+
+static double per(double value, double by)
+{
+    return by > 0 ? value / by : 0;
+}
+
+static double stage_seconds(const mr_loader_stats *stats)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < stats->stage_count && i < MR_STAGES_MAX; i++)
+        sum += stats->stages[i].seconds;
+    return sum;
+}
+
+static const mr_stage_stats *largest_stage(const mr_loader_stats *stats)
+{
+    const mr_stage_stats *most = NULL;
+    for (uint32_t i = 0; i < stats->stage_count && i < MR_STAGES_MAX; i++)
+        if (most == NULL || stats->stages[i].seconds > most->seconds)
+            most = &stats->stages[i];
+    return most;
+}
+
+/* The form that was fed: its name, and what it is where all of it is one. */
+static mr_dataset_form form_of(const feeding *f)
+{
+    mr_dataset_form form = {.struct_size = sizeof form};
+    uint32_t number = 0;
+    if (f->s->form != NULL && mr_dataset_find_form(f->src.dataset, f->s->form, &number) != 0)
+        number = 0;
+    if (mr_dataset_get_form(f->src.dataset, number, &form) != 0)
+        form.name = "";
+    return form;
+}
+
+enum { CHANGES_MAX = 4 };
+
+/* Why something binds, and what could be changed, the most useful first. */
+typedef struct advice {
+    char why[160];
+    char changes[CHANGES_MAX][512];
+    size_t count;
+} advice;
+
+__attribute__((format(printf, 2, 3))) static void add(advice *a, const char *format, ...)
+{
+    va_list args;
+    if (a->count == CHANGES_MAX)
+        return;
+    va_start(args, format);
+    vsnprintf(a->changes[a->count++], sizeof a->changes[0], format, args);
+    va_end(args);
+}
+
+static void advise_cores(const feeding *f, advice *a)
+{
+    mr_dataset_form form = form_of(f);
+    const mr_stage_stats *most = largest_stage(&f->stats);
+    unsigned threads = mr_threads_default();
+    uint32_t number;
+    snprintf(a->why, sizeof a->why, "%s takes most of their time", most != NULL ? most->name : "the work");
+    if (f->stats.threads < threads)
+        add(a, "use more threads: --threads=%u, as many as this process may use", threads);
+    bool fewest = form.form == MR_FORM_L3 || form.form == MR_FORM_RAW;
+    if (!fewest && mr_dataset_find_form(f->src.dataset, "l3", &number) == 0)
+        add(a, "decode fewer pixels: --form=l3, of which only the part that a crop needs is decoded");
+    else if (!fewest)
+        add(a,
+            "decode fewer pixels: millrace pack %.200s -o l3 --forms l3, and feed that; of l3 only the part that "
+            "a crop needs is decoded",
+            f->src.name);
+    if (f->output.dtype == MR_F32)
+        add(a, "write fewer bytes: dtype(u8), and normalize on the accelerator");
+    if (a->count == 0)
+        add(a, "give it more cores: all that costs them less is done already");
+}
+
+static void advise_storage(const feeding *f, advice *a)
+{
+    snprintf(a->why, sizeof a->why, "threads waited %s for reads of %s",
+             duration_text(f->stats.worker_wait_seconds).text, bytes_text(f->stats.stored_nbytes).text);
+    if (f->src.info.layout != MR_LAYOUT_PACKED)
+        add(a, "read from shards: millrace pack %.200s -o packed, and feed that", f->src.name);
+    if (strcmp(f->s->order, "shuffled") == 0 && f->s->weights == NULL)
+        add(a, "read neighbours together: --order=windowed");
+    if (f->stats.read_depth_mean > 0.8 * f->s->read_depth)
+        add(a, "read further ahead: --read-depth=%" PRIu32, f->s->read_depth * 4);
+    if (a->count == 0)
+        add(a, "store fewer bytes an image, or on a faster disk");
+}
+
+static void advise(const feeding *f, advice *a)
+{
+    const char *what = f->stats.bottleneck != NULL ? f->stats.bottleneck : "none";
+    *a = (advice){.count = 0};
+    if (strcmp(what, "cores") == 0)
+        advise_cores(f, a);
+    else if (strcmp(what, "storage") == 0)
+        advise_storage(f, a);
+    else if (strcmp(what, "consumer") == 0) {
+        snprintf(a->why, sizeof a->why, "batches lie ready when the trainer comes%s",
+                 f->sink.kind == SINK_NPY || f->sink.kind == SINK_RAW ? ", who also writes them out" : "");
+        add(a, "nothing: the loader keeps up");
+    } else {
+        snprintf(a->why, sizeof a->why, "too little was fed to say");
+        add(a, "feed more batches, or more epochs");
+    }
+}
+
+static void put_label(FILE *to, const terminal *t, const char *label)
+{
+    fprintf(to, "  %s%-*s%s", style_of(t, STYLE_BOLD), LABEL_CELLS - 2, label, style_of(t, STYLE_NONE));
+}
+
+static short_text rate_text(double rate)
+{
+    short_text t;
+    if (rate >= 100)
+        return count_text((uint64_t)(rate + 0.5));
+    snprintf(t.text, sizeof t.text, "%.1f", rate);
+    return t;
+}
+
+static void put_head(FILE *to, const terminal *t, const feeding *f)
+{
+    const mr_loader_stats *s = &f->stats;
+    const mr_output *o = &f->output;
+    double rate = per((double)s->samples, s->seconds);
+    mr_dataset_form form = form_of(f);
+    bool planes = o->layout == MR_NCHW;
+    fprintf(to, "%sFed %s image%s in %.2f s on %" PRIu32 " thread%s%s: %s images/s, %.3f core-ms an image\n\n",
+            style_of(t, STYLE_BOLD), count_text(s->samples).text, plural(s->samples), s->seconds, s->threads,
+            plural(s->threads), style_of(t, STYLE_NONE), rate_text(rate).text,
+            per(s->core_seconds * 1e3, (double)s->samples));
+    put_label(to, t, "dataset");
+    put_escaped(to, f->src.name);
+    fprintf(to, " (%s), form %s\n", mr_layout_name(f->src.info.layout), form.name);
+    put_label(to, t, "recipe");
+    put_escaped(to, f->s->recipe);
+    fputc('\n', to);
+    put_label(to, t, "batches");
+    fprintf(to, "%s of %" PRIu32 " x %" PRIu32 " x %" PRIu32 " x %" PRIu32 " %s %s, in %s epoch%s",
+            count_text(f->batches).text, f->s->batch, planes ? o->channels : o->height, planes ? o->height : o->width,
+            planes ? o->width : o->channels, mr_dtype_name(o->dtype), mr_batch_layout_name(o->layout),
+            count_text(f->epochs).text, plural(f->epochs));
+    if (s->world > 1)
+        fprintf(to, ", rank %" PRIu32 " of %" PRIu32, s->rank, s->world);
+    fputc('\n', to);
+}
+
+static void put_stages(FILE *to, const terminal *t, const mr_loader_stats *s)
+{
+    double all = stage_seconds(s);
+    fprintf(to, "\n  %s%-*s%10s %10s %10s %10s  %s%s\n", style_of(t, STYLE_BOLD), LABEL_CELLS - 2, "stage", "images",
+            "p50", "p99", "bytes", "share of thread time", style_of(t, STYLE_NONE));
+    for (uint32_t i = 0; i < s->stage_count && i < MR_STAGES_MAX; i++) {
+        const mr_stage_stats *stage = &s->stages[i];
+        double share = per(stage->seconds, all);
+        if (stage->count == 0)
+            continue;
+        fprintf(to, "  %-*s%10s %10s %10s %10s  %s", LABEL_CELLS - 2, stage->name, count_text(stage->count).text,
+                duration_text(stage->p50_ns * 1e-9).text, duration_text(stage->p99_ns * 1e-9).text,
+                bytes_text(stage->nbytes).text, style_of(t, STYLE_GREEN));
+        put_bar(to, t->utf8, share, BAR_CELLS);
+        fprintf(to, "%s %3.0f%%\n", style_of(t, STYLE_NONE), share * 100);
+    }
+    fputc('\n', to);
+}
+
+static void put_waits(FILE *to, const terminal *t, const feeding *f)
+{
+    const mr_loader_stats *s = &f->stats;
+    put_label(to, t, "trainer");
+    if (s->consumer_stalls == 0)
+        fputs("never waited for a batch\n", to);
+    else
+        fprintf(to, "waited %s time%s for a batch, %s in all (%.0f%% of the time)\n",
+                count_text(s->consumer_stalls).text, plural(s->consumer_stalls),
+                duration_text(s->consumer_stall_seconds).text, per(s->consumer_stall_seconds, s->seconds) * 100);
+    put_label(to, t, "start");
+    fprintf(to, "%s to the first batch\n", duration_text(s->first_batch_seconds).text);
+    put_label(to, t, "memory");
+    fprintf(to, "%s held by the loader, %s by the process\n", bytes_text(s->memory_nbytes).text,
+            bytes_text(f->rss_nbytes).text);
+}
+
+static void put_hashes(FILE *to, const terminal *t, const sink *k)
+{
+    if (k->kind != SINK_HASH)
+        return;
+    size_t first = k->count > EPOCHS_TOLD ? k->count - EPOCHS_TOLD : 0;
+    for (size_t i = first; i < k->count; i++) {
+        put_label(to, t, i == first ? "hash" : "");
+        fprintf(to, "%016" PRIx64 " of %s image%s of epoch %" PRIu64 "\n", k->epochs[i].hash,
+                count_text(k->epochs[i].samples).text, plural(k->epochs[i].samples), k->epochs[i].epoch);
+    }
+}
+
+static void put_bad(FILE *to, const terminal *t, const feeding *f)
+{
+    const mr_loader_stats *s = &f->stats;
+    if (s->bad == 0)
+        return;
+    put_label(to, t, "bad");
+    fprintf(to, "%s%s bad sample%s%s", style_of(t, STYLE_YELLOW), count_text(s->bad).text, plural(s->bad),
+            style_of(t, STYLE_NONE));
+    if (strcmp(f->s->bad, "skip") == 0)
+        fprintf(to, ", whose places %s other%s took", count_text(s->substitutes).text, plural(s->substitutes));
+    else if (strcmp(f->s->bad, "replace") == 0)
+        fputs(", each a black image now", to);
+    if (f->s->quarantine != NULL) {
+        fputs(", listed in ", to);
+        put_escaped(to, f->s->quarantine);
+    } else
+        fputs(" (--quarantine=FILE lists them)", to);
+    fputc('\n', to);
+}
+
+static void put_written(FILE *to, const terminal *t, const sink *k)
+{
+    if (k->kind != SINK_NPY && k->kind != SINK_RAW)
+        return;
+    put_label(to, t, "written");
+    if (k->kind == SINK_NPY)
+        fprintf(to, "%s file%s, ", count_text(k->written_files).text, plural(k->written_files));
+    fprintf(to, "%s to ", bytes_text(k->written_nbytes).text);
+    put_escaped(to, strcmp(k->out, "-") == 0 ? "standard output" : k->out);
+    fputc('\n', to);
+}
+
+static void put_advice(FILE *to, const terminal *t, const feeding *f)
+{
+    advice a;
+    unsigned width = t->width < TEXT_WIDTH ? t->width : TEXT_WIDTH;
+    advise(f, &a);
+    put_label(to, t, "binds");
+    fprintf(to, "%s%s%s: %s\n", style_of(t, STYLE_CYAN), f->stats.bottleneck != NULL ? f->stats.bottleneck : "none",
+            style_of(t, STYLE_NONE), a.why);
+    for (size_t i = 0; i < a.count; i++) {
+        put_label(to, t, i == 0 ? "to change" : "");
+        put_wrapped(to, a.changes[i], LABEL_CELLS, LABEL_CELLS, width);
+    }
+}
+
+static void put_text(const feeding *f)
+{
+    FILE *to = f->sink.kind == SINK_RAW && strcmp(f->sink.out, "-") == 0 ? stderr : stdout;
+    terminal t = terminal_of(to);
+    if (f->batches == 0) {
+        fprintf(to, "%s\n",
+                f->resumed && f->code == 0 ? "Nothing was left to feed: the state is at the end of the last "
+                                             "epoch (more --epochs go on)"
+                                           : "No batch was fed");
+        return;
+    }
+    put_head(to, &t, f);
+    put_stages(to, &t, &f->stats);
+    put_waits(to, &t, f);
+    put_hashes(to, &t, &f->sink);
+    put_written(to, &t, &f->sink);
+    put_bad(to, &t, f);
+    put_advice(to, &t, f);
+}
+
+static void put_json_output(json *j, const feeding *f)
+{
+    const mr_output *o = &f->output;
+    bool planes = o->layout == MR_NCHW;
+    json_open(j, "output", '{');
+    json_open(j, "shape", '[');
+    json_number(j, NULL, planes ? o->channels : o->height);
+    json_number(j, NULL, planes ? o->height : o->width);
+    json_number(j, NULL, planes ? o->width : o->channels);
+    json_close(j, ']');
+    json_text(j, "dtype", mr_dtype_name(o->dtype));
+    json_text(j, "layout", mr_batch_layout_name(o->layout));
+    json_number(j, "sample_nbytes", o->sample_nbytes);
+    json_close(j, '}');
+}
+
+static void put_json_asked(json *j, const feeding *f)
+{
+    const char *recipe = mr_recipe_text(f->recipe);
+    mr_dataset_form form = form_of(f);
+    json_text(j, "version", mr_version_text());
+    json_named(j, "dataset", f->src.name);
+    json_text(j, "layout", mr_layout_name(f->src.info.layout));
+    json_number(j, "dataset_samples", f->src.info.samples);
+    json_text(j, "form", form.name);
+    json_text(j, "recipe", recipe != NULL ? recipe : f->s->recipe);
+    json_hash(j, "recipe_hash", mr_recipe_hash(f->recipe));
+    put_json_output(j, f);
+    json_number(j, "batch", f->s->batch);
+    json_number(j, "seed", f->s->seed);
+    json_text(j, "order", f->s->weights != NULL ? "weighted" : f->s->order);
+    json_number(j, "rank", f->stats.rank);
+    json_number(j, "world", f->stats.world);
+    json_number(j, "threads", f->stats.threads);
+    json_number(j, "slots", f->stats.slots);
+    json_text(j, "device", f->s->device);
+    json_text(j, "sink", f->s->sink);
+    json_real(j, "step_seconds", (double)f->s->step_ns * 1e-9);
+}
+
+static void put_json_hashes(json *j, const sink *k)
+{
+    if (k->kind != SINK_HASH || k->count == 0) {
+        json_null(j, "epoch_hash");
+        json_null(j, "epoch_hashes");
+        return;
+    }
+    json_hash(j, "epoch_hash", k->epochs[k->count - 1].hash);
+    json_open(j, "epoch_hashes", '[');
+    for (size_t i = 0; i < k->count; i++) {
+        json_open(j, NULL, '{');
+        json_number(j, "epoch", k->epochs[i].epoch);
+        json_hash(j, "hash", k->epochs[i].hash);
+        json_number(j, "samples", k->epochs[i].samples);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+static void put_json_stages(json *j, const mr_loader_stats *s)
+{
+    double all = stage_seconds(s);
+    json_open(j, "stages", '[');
+    for (uint32_t i = 0; i < s->stage_count && i < MR_STAGES_MAX; i++) {
+        const mr_stage_stats *stage = &s->stages[i];
+        json_line(j);
+        json_open(j, NULL, '{');
+        json_name(j, stage->name);
+        json_number(j, "count", stage->count);
+        json_real(j, "seconds", stage->seconds);
+        json_real(j, "share", per(stage->seconds, all));
+        json_number(j, "nbytes", stage->nbytes);
+        json_real(j, "p50_us", stage->p50_ns * 1e-3);
+        json_real(j, "p99_us", stage->p99_ns * 1e-3);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+static void put_json_stats(json *j, const feeding *f)
+{
+    const mr_loader_stats *s = &f->stats;
+    json_number(j, "stored_nbytes", s->stored_nbytes);
+    json_number(j, "reads_cached", s->reads_cached);
+    json_number(j, "reads_waited", s->reads_waited);
+    json_real(j, "read_depth_mean", s->read_depth_mean);
+    json_real(j, "ready_mean", s->ready_mean);
+    json_real(j, "consumer_stall_seconds", s->consumer_stall_seconds);
+    json_number(j, "consumer_stalls", s->consumer_stalls);
+    json_real(j, "consumer_p50_us", s->consumer_p50_ns * 1e-3);
+    json_real(j, "consumer_p99_us", s->consumer_p99_ns * 1e-3);
+    json_real(j, "worker_idle_seconds", s->worker_idle_seconds);
+    json_real(j, "worker_wait_seconds", s->worker_wait_seconds);
+    json_number(j, "memory_nbytes", s->memory_nbytes);
+    json_number(j, "rss_bytes", f->rss_nbytes);
+    json_number(j, "rss_peak_nbytes", f->rss_peak_nbytes);
+    json_number(j, "written_files", f->sink.written_files);
+    json_number(j, "written_nbytes", f->sink.written_nbytes);
+}
+
+static void put_json_advice(json *j, const feeding *f)
+{
+    advice a;
+    advise(f, &a);
+    json_text(j, "bottleneck", f->stats.bottleneck != NULL ? f->stats.bottleneck : "none");
+    json_text(j, "why", a.why);
+    json_open(j, "advice", '[');
+    for (size_t i = 0; i < a.count; i++)
+        json_text(j, NULL, a.changes[i]);
+    json_close(j, ']');
+}
+
+static void put_json(const feeding *f, bool stopped)
+{
+    const mr_loader_stats *s = &f->stats;
+    json j = {.stream = stdout};
+    json_open(&j, NULL, '{');
+    put_json_asked(&j, f);
+    json_number(&j, "samples", s->samples);
+    json_number(&j, "batches", s->batches);
+    json_number(&j, "epochs", f->epochs);
+    json_number(&j, "bad", s->bad);
+    json_number(&j, "substitutes", s->substitutes);
+    json_real(&j, "seconds", s->seconds);
+    json_real(&j, "images_per_second", per((double)s->samples, s->seconds));
+    json_real(&j, "core_seconds", s->core_seconds);
+    json_real(&j, "core_ms_per_image", per(s->core_seconds * 1e3, (double)s->samples));
+    json_real(&j, "first_batch_seconds", s->first_batch_seconds);
+    put_json_hashes(&j, &f->sink);
+    put_json_advice(&j, f);
+    put_json_stats(&j, f);
+    put_json_stages(&j, s);
+    json_bool(&j, "resumed", f->resumed);
+    json_bool(&j, "stopped", stopped);
+    if (f->code != 0)
+        json_error(&j, f->code, f->fault);
+    json_close(&j, '}');
+    putchar('\n');
+}
+
+void feed_report(const feeding *f, bool stopped)
+{
+    if (f->s->json)
+        put_json(f, stopped);
+    else
+        put_text(f);
+}
