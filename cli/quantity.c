@@ -47,12 +47,33 @@ static bool read_decimal(const char *text, uint64_t *whole, uint32_t *fraction, 
     return true;
 }
 
-static uint64_t unit_of(const char *text)
+typedef struct measure {
+    const char *name;
+    uint64_t size;
+} measure;
+
+/* A number and one of the units, which end with one of no size. */
+static bool read_in(const measure *units, const char *text, uint64_t *out)
 {
-    static const struct {
-        const char *name;
-        uint64_t nbytes;
-    } units[] = {
+    uint64_t whole;
+    uint32_t fraction;
+    const char *rest;
+    if (!read_decimal(text, &whole, &fraction, &rest))
+        return false;
+    rest += *rest == ' ';
+    while (units->name != NULL && strcasecmp(rest, units->name) != 0)
+        units++;
+    uint64_t size = units->size;
+    if (size == 0 || (size == 1 && fraction != 0) || whole > (UINT64_MAX >> 1) / size)
+        return false;
+    /* of 2^40 * 10^9 there is no overflow in two steps */
+    *out = whole * size + size / 1000 * fraction / (FRACTION_ONE / 1000) + size % 1000 * fraction / FRACTION_ONE;
+    return true;
+}
+
+bool bytes_read(const char *text, uint64_t *out)
+{
+    static const measure units[] = {
         {"", 1},
         {"B", 1},
         {"kB", 1000},
@@ -63,61 +84,25 @@ static uint64_t unit_of(const char *text)
         {"MiB", 1 << 20},
         {"GiB", 1 << 30},
         {"TiB", UINT64_C(1) << 40},
+        {NULL, 0},
     };
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcasecmp(text, units[i].name) == 0)
-            return units[i].nbytes;
-    return 0;
+    return read_in(units, text, out);
 }
 
-bool bytes_read(const char *text, uint64_t *out)
+bool duration_read(const char *text, uint64_t *out)
 {
-    uint64_t whole;
-    uint32_t fraction;
-    const char *rest;
-    if (!read_decimal(text, &whole, &fraction, &rest))
-        return false;
-    rest += *rest == ' ';
-    uint64_t unit = unit_of(rest);
-    if (unit == 0 || (unit == 1 && fraction != 0) || whole > (UINT64_MAX >> 1) / unit)
-        return false;
-    /* of 2^40 * 10^9 there is no overflow in two steps */
-    *out = whole * unit + unit / 1000 * fraction / (FRACTION_ONE / 1000) + unit % 1000 * fraction / FRACTION_ONE;
-    return true;
-}
-
-static uint64_t time_unit_of(const char *text)
-{
-    static const struct {
-        const char *name;
-        uint64_t ns;
-    } units[] = {
+    static const measure units[] = {
         {"ns", 1},
         {"us", 1000},
         {"ms", 1000 * 1000},
         {"s", 1000 * 1000 * 1000},
         {"min", UINT64_C(60) * 1000 * 1000 * 1000},
         {"h", UINT64_C(3600) * 1000 * 1000 * 1000},
+        {NULL, 0},
     };
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(text, units[i].name) == 0)
-            return units[i].ns;
-    return 0;
-}
-
-bool duration_read(const char *text, uint64_t *out)
-{
-    uint64_t whole;
-    uint32_t fraction;
-    const char *rest;
-    if (!read_decimal(text, &whole, &fraction, &rest))
-        return false;
-    rest += *rest == ' ';
-    uint64_t unit = time_unit_of(rest);
-    bool nothing = whole == 0 && fraction == 0 && *rest == '\0';
-    if (!nothing && (unit == 0 || (unit == 1 && fraction != 0) || whole > (UINT64_MAX >> 1) / unit))
-        return false;
-    *out = nothing ? 0 : whole * unit + unit / 1000 * fraction / (FRACTION_ONE / 1000);
+    if (strcmp(text, "0") != 0)
+        return read_in(units, text, out);
+    *out = 0; // of any unit
     return true;
 }
 

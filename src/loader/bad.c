@@ -3,6 +3,7 @@
 #include "loader/loader.h"
 
 #include "base/log.h"
+#include "dataset/pack.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -94,11 +95,8 @@ static void list(mr_loader *l, const mr__task *task)
     bad->listed_count++;
     bool known = mr_dataset_sample(l->dataset, task->ordinal, &sample) == 0;
     mr__text_clear(&bad->line);
-    mr__text_addf(&bad->line, "{\"ordinal\": %llu, \"key\": ", (unsigned long long)task->ordinal);
-    mr__text_add_json(&bad->line, known ? sample.key : "", known ? sample.key_nbytes : 0);
-    mr__text_addf(&bad->line, ", \"code\": \"%s\", \"error\": ", mr_error_name(task->code));
-    mr__text_add_json(&bad->line, task->detail.text, strlen(task->detail.text));
-    mr__text_add_z(&bad->line, "}\n");
+    mr__pack_quarantine_add(&bad->line, task->ordinal, known ? sample.key : "", known ? sample.key_nbytes : 0,
+                            task->code, task->detail.text);
     if (mr__text_finish(&bad->line, &text, &nbytes) != 0 || write(bad->file, text, nbytes) != (ssize_t)nbytes)
         mr__log(&l->hooks, MR_LOG_ERROR, "the quarantine file cannot be written: %s", mr__errno_text(errno).text);
 }
