@@ -178,6 +178,97 @@ static void others_do_not_move(void **state)
     mr_loader_free(b);
 }
 
+enum { MANY = 480, DAMAGES = 8 };
+
+/* A twentieth is damaged: every form in every way. */
+static bool is_damaged(size_t i)
+{
+    return i % 20 == 7;
+}
+
+static picture_file many_image(size_t i, const char **ending)
+{
+    static const pack_kind kinds[] = {PACK_JPEG, PACK_JPEG_PROGRESSIVE, PACK_PNG_3, PACK_WEBP};
+    size_t kind = i % 20 == 7 ? i / 20 % 6 : i % 6;
+    uint32_t width = 20 + (uint32_t)(i % 13), height = 21;
+    if (kind < 4) {
+        *ending = pack_ending(kinds[kind]);
+        return pack_image(kinds[kind], width, height, i);
+    }
+    *ending = kind == 4 ? "l3" : "raw";
+    mr_encode_options o = {.struct_size = sizeof o, .form = kind == 4 ? MR_FORM_L3 : MR_FORM_RAW};
+    mr_image image = picture_make(width, height, 3, 8, i);
+    picture_file file = picture_encode(&image, &o);
+    mr_image_fini(&image, NULL);
+    return file;
+}
+
+/* After the folder was opened. */
+static void damage(const char *name, picture_file *file, size_t how)
+{
+    char path[512];
+    test_folder_path(&folder, name, path);
+    assert_int_equal(remove(path), 0);
+    if (how < 4)
+        spoil(file, how);
+    if (how == 4)
+        return;
+    if (how == 5)
+        assert_int_equal(mkfifo(path, 0600), 0);
+    else if (how == 6)
+        assert_int_equal(mkdir(path, 0700), 0);
+    else if (how == 7)
+        assert_int_equal(symlink("nowhere", path), 0);
+    else
+        test_folder_write(&folder, name, file->bytes, file->nbytes);
+}
+
+static mr_dataset *open_damaged(void)
+{
+    char names[MANY][64];
+    for (size_t i = 0; i < MANY; i++) {
+        const char *ending;
+        picture_file file = many_image(i, &ending);
+        snprintf(names[i], sizeof names[i], "many/%c/%03zu.%s", "abcd"[i / 120], i, ending);
+        test_folder_write(&folder, names[i], file.bytes, file.nbytes);
+        free(file.bytes);
+    }
+    mr_dataset *many = pack_open(&folder, "many", MR_LAYOUT_FOLDER);
+    for (size_t i = 0; i < MANY; i++) {
+        const char *ending;
+        picture_file file = many_image(i, &ending);
+        if (is_damaged(i))
+            damage(names[i], &file, i / 20 % DAMAGES);
+        free(file.bytes);
+    }
+    return many;
+}
+
+static void every_form_damaged_in_every_way(void **state)
+{
+    (void)state;
+    char path[512], key[64];
+    mr_dataset *many = open_damaged();
+    assert_int_equal(mr_dataset_count(many), MANY);
+    for (int policy = MR_BAD_SKIP; policy <= MR_BAD_REPLACE; policy++) {
+        mr_loader_options o = plain();
+        o.bad = (mr_bad_policy)policy;
+        o.bad_max = MANY;
+        o.quarantine = test_folder_path(&folder, "damaged", path);
+        remove(path);
+        loading_sum sum = loading_all(many, RECIPE, &o);
+        assert_int_equal(sum.result, 0);
+        assert_int_equal(sum.samples, 2 * MANY);
+        assert_int_equal(sum.skipped + sum.replaced, 2 * MANY / 20);
+        assert_int_equal(count_lines(path, "{\"ordinal\": "), MANY / 20);
+        for (size_t i = 0; i < MANY; i++) {
+            snprintf(key, sizeof key, "{\"ordinal\": %zu,", i);
+            assert_int_equal(count_lines(path, key), is_damaged(i));
+        }
+    }
+    mr_dataset_free(many);
+}
+
 static void too_many_are_an_error(void **state)
 {
     (void)state;
@@ -427,6 +518,7 @@ int main(void)
         cmocka_unit_test(fail_names_the_first),
         cmocka_unit_test(skip_and_replace_keep_all_other_positions),
         cmocka_unit_test(others_do_not_move),
+        cmocka_unit_test(every_form_damaged_in_every_way),
         cmocka_unit_test(too_many_are_an_error),
         cmocka_unit_test(all_bad_still_ends),
         cmocka_unit_test(stop_ends_everything),
