@@ -214,7 +214,8 @@ static const option options_means[] = {
     {.name = "check-all",
      .kind = OPTION_FLAG,
      .offset = offsetof(settings, check_all),
-     .help = "Read whole images, so that their checksums are compared, where a part would do"},
+     .help = "Read whole images, so that their checksums are compared, where a part would do; damage to raw pixels is "
+             "found only so"},
     {.name = "timeout",
      .kind = OPTION_DURATION,
      .offset = offsetof(settings, timeout_ns),

@@ -90,7 +90,7 @@ static void advise_cores(const feeding *f, advice *a)
 static void advise_storage(const feeding *f, advice *a)
 {
     snprintf(a->why, sizeof a->why, "threads waited %s for reads of %s",
-             duration_text(f->stats.worker_wait_seconds).text, bytes_text(f->stats.stored_nbytes).text);
+             duration_text(f->stats.thread_wait_seconds).text, bytes_text(f->stats.stored_nbytes).text);
     if (f->src.info.layout != MR_LAYOUT_PACKED)
         add(a, "read from shards: millrace pack %.200s -o packed, and feed that", f->src.name);
     if (strcmp(f->s->order, "shuffled") == 0 && f->s->weights == NULL)
@@ -365,8 +365,8 @@ static void put_json_stats(json *j, const feeding *f)
     json_number(j, "consumer_stalls", s->consumer_stalls);
     json_real(j, "consumer_p50_us", s->consumer_p50_ns * 1e-3);
     json_real(j, "consumer_p99_us", s->consumer_p99_ns * 1e-3);
-    json_real(j, "worker_idle_seconds", s->worker_idle_seconds);
-    json_real(j, "worker_wait_seconds", s->worker_wait_seconds);
+    json_real(j, "thread_idle_seconds", s->thread_idle_seconds);
+    json_real(j, "thread_wait_seconds", s->thread_wait_seconds);
     json_number(j, "memory_nbytes", s->memory_nbytes);
     json_number(j, "rss_bytes", f->rss_nbytes);
     json_number(j, "rss_peak_nbytes", f->rss_peak_nbytes);

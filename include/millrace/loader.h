@@ -82,7 +82,8 @@ typedef struct mr_loader_options {
     uint64_t memory_nbytes; /* that the loader may hold in all; 0: what the other limits allow */
     mr_reading reading;
     uint32_t read_depth; /* reads ahead at most [64] */
-    bool check_all;      /* read whole records, so that their hashes are checked, where a part would do */
+    bool check_all;      /* read whole records, so that their hashes are checked, where a part would do. Else damage to
+                            the pixels of a raw image that is read in part is not seen; L3 has checksums of its tiles */
     mr_pinning pinning;
     bool has_numa_node; /* keep threads and batches on this node */
     uint32_t numa_node;
@@ -156,8 +157,8 @@ typedef struct mr_loader_stats {
     double consumer_stall_seconds;           /* it waited for a batch */
     uint64_t consumer_stalls;                /* so often, more than 1 ms each */
     double consumer_p50_ns, consumer_p99_ns; /* its waits */
-    double worker_idle_seconds;              /* of threads: no slot was free, the consumer is slower */
-    double worker_wait_seconds;              /* of threads: for reads */
+    double thread_idle_seconds;              /* of threads: no slot was free, the consumer is slower */
+    double thread_wait_seconds;              /* of threads: for reads */
     double first_batch_seconds;              /* from mr_loader_new */
     uint64_t memory_nbytes;                  /* held now */
     const char *bottleneck;                  /* "cores", "storage", "consumer", "none" (too little to say) */
@@ -165,9 +166,9 @@ typedef struct mr_loader_stats {
 } mr_loader_stats;
 
 /*
- * Threads: next, release, state and stats from any thread, several at once (each batch goes to one caller); stop from
- * any thread, also while others are inside; new and free alone. After a fork the child's handle answers MR_EFORKED to
- * everything, and its mr_loader_free does nothing.
+ * Threads: next, release, state, restore and stats from any thread, several at once (each batch goes to one caller);
+ * stop from any thread, also while others are inside; new and free alone. After a fork the child's handle answers
+ * MR_EFORKED (nothing, where a call returns no code) to everything, and its mr_loader_free does nothing.
  * Ownership: mr_loader_free frees it and its batches; the dataset stays the caller's, and must outlive it.
  * Limits: `slots` batches, `read_depth` reads, memory_nbytes; nothing polls.
  */
@@ -192,15 +193,17 @@ MR_API int mr_loader_new(mr_dataset *dataset, const mr_recipe *recipe, const mr_
                          mr_loader **out, char *detail, size_t detail_nbytes);
 
 /*
- * Stops it and waits for its threads, as long as the timeout at most: a thread that is held up by a dead disk is left
- * to itself with what it uses, and a line in the log says so. NULL is accepted.
+ * Stops it and waits for its threads, as long as the timeout or 10 s: a thread that is held up, by a disk that is dead
+ * perhaps, is left to itself with what it uses, and a line in the log says so. The dataset may be freed all the same.
+ * NULL is accepted.
  */
 MR_API void mr_loader_free(mr_loader *loader);
 
 /*
  * The next batch, in order. Waits; 0 with *out NULL when all epochs are over. MR_ETIMEOUT when nothing moved for
  * timeout_ns; MR_ECLOSED after mr_loader_stop; the error of a bad sample (MR_BAD_FAIL, or too many of them). After an
- * error every call returns it.
+ * error every call returns it, but for MR_ECLOSED, which mr_loader_restore ends, and MR_ETIMEOUT because all batches
+ * are held by their consumers.
  */
 MR_API int mr_loader_next(mr_loader *loader, mr_batch **out);
 
@@ -232,8 +235,10 @@ MR_API uint64_t mr_loader_batches(const mr_loader *loader);
 MR_API size_t mr_loader_state(mr_loader *loader, char *text, size_t nbytes);
 
 /*
- * Goes on from a state, at any time but before which all batches must have been released. MR_EARGUMENT, with detail:
- * it is of another dataset, recipe, seed or order. Another batch size, world or number of threads is no matter.
+ * Goes on from a state, any number of times, also after mr_loader_stop. All batches have been released before; what is
+ * under way is thrown away. MR_EARGUMENT, with detail: a batch has not been released; the state is of another dataset,
+ * recipe, seed or order (another batch size, world or number of threads is no matter), and the loader goes on as if
+ * nobody had asked. MR_ETIMEOUT: something is held up, and the loader is of no more use.
  */
 MR_API int mr_loader_restore(mr_loader *loader, const char *text);
 
@@ -241,8 +246,8 @@ MR_API int mr_loader_restore(mr_loader *loader, const char *text);
 MR_API int mr_loader_get_stats(mr_loader *loader, mr_loader_stats *stats);
 
 /*
- * The sum over the positions of this rank, pads left out, of XXH3(position, label, bytes), for all batches of an epoch
- * that were given to mr_batch_hash: the sums of all ranks add up to that of one.
+ * The sum over the places of a batch, pads left out, of XXH3(position, label, bytes). Such sums of all batches of an
+ * epoch, of all ranks, add up (modulo 2^64) to the epoch's hash, which does not depend on how it was dealt.
  */
 MR_API uint64_t mr_batch_hash(const mr_batch *batch);
 

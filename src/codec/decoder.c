@@ -332,6 +332,11 @@ int mr__decoder_view(mr_decoder *d, const void *bytes, size_t nbytes, const mr_d
     return result;
 }
 
+bool mr__decoder_refused(const mr_decoder *d)
+{
+    return mr__meter_refused(&d->handle.meter);
+}
+
 int mr_decoder_decode_into(mr_decoder *d, const void *bytes, size_t nbytes, const mr_decode_hints *hints,
                            const mr_image *to)
 {

@@ -11,4 +11,7 @@
 int mr__decoder_view(mr_decoder *decoder, const void *bytes, size_t nbytes, const mr_decode_hints *hints,
                      mr_image *out);
 
+/* Whether something in the last call went beyond limits.memory_nbytes. */
+bool mr__decoder_refused(const mr_decoder *decoder);
+
 #endif

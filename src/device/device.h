@@ -59,7 +59,10 @@ typedef struct mr__device_type {
     /* Takes tasks on, without waiting; not more than info.depth in all. MR_ECLOSED once it is closing. */
     int (*submit)(mr__device *device, mr__task *tasks, size_t count);
 
-    /* Those that nobody has begun are done at once, with MR_ECLOSED. NULL: all are begun. */
+    /*
+     * Those that nobody has begun are done at once, with MR_ECLOSED. NULL: all are begun. (Who wants to see it drained
+     * counts what he has submitted and was told of.)
+     */
     void (*cancel)(mr__device *device);
 
     /*

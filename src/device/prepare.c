@@ -25,6 +25,7 @@ void mr__hands_fini(mr__hands *hands)
         return;
     mr_decoder_free(hands->decoder);
     mr__augment_free(hands->augment);
+    mr__buffer_fini(&hands->gray, &hands->work->hooks);
     mr__free(&hands->work->hooks, hands->meter);
     *hands = (mr__hands){0};
 }
@@ -53,6 +54,15 @@ void mr__hands_lap(mr__hands *hands, mr__stage_id stage, uint64_t count, uint64_
     hands->lap_ns = ended;
 }
 
+/* The sample's name before what went wrong with it. After a long time in a step of the program's it may be gone. */
+static int name_sample(mr__hands *hands, mr__errand *e, int result)
+{
+    mr__detail why = e->task->detail;
+    if (result == 0 || (hands->gone != NULL && atomic_load(hands->gone)))
+        return result;
+    return mr__fail(&e->task->detail, result, "%.100s: %s", e->fetch.key, why.text);
+}
+
 /* What is to be done to an image of this stored size. */
 static int resolve(mr__hands *hands, mr__errand *e, uint32_t width, uint32_t height, uint32_t orientation)
 {
@@ -61,8 +71,9 @@ static int resolve(mr__hands *hands, mr__errand *e, uint32_t width, uint32_t hei
     e->width = width;
     e->height = height;
     e->resolved = true;
-    return mr__recipe_resolve(work->recipe, e->task->draws, turned ? height : width, turned ? width : height, &e->chain,
-                              &e->task->detail);
+    int result = mr__recipe_resolve(work->recipe, e->task->draws, turned ? height : width, turned ? width : height,
+                                    &e->chain, &e->task->detail);
+    return name_sample(hands, e, result);
 }
 
 /* An image is read in part where its form can be, and its size and so its region are known before anything is read. */
@@ -98,12 +109,16 @@ static void want(mr__errand *e, const mr__work *work, uint64_t at, uint64_t nbyt
 /* Before memory is taken for it. */
 static int check_length(mr__hands *hands, mr__errand *e)
 {
-    const mr_limits *limits = &hands->work->limits;
-    if (e->fetch.nbytes <= limits->nbytes)
-        return plan_part(hands, e);
-    return mr__fail(&e->task->detail, MR_ELIMIT,
-                    "%s: %llu stored bytes, more than %llu, the limit (limits.nbytes, or what memory_nbytes leaves)",
-                    e->fetch.key, (unsigned long long)e->fetch.nbytes, (unsigned long long)limits->nbytes);
+    const mr__work *work = hands->work;
+    uint64_t nbytes = e->fetch.nbytes;
+    if (nbytes > work->limits.nbytes)
+        return mr__fail(&e->task->detail, MR_ELIMIT, "%s: %llu stored bytes, more than %llu, the limit (limits.nbytes)",
+                        e->fetch.key, (unsigned long long)nbytes, (unsigned long long)work->limits.nbytes);
+    if (work->cap_nbytes != 0 && nbytes > work->cap_nbytes)
+        return mr__fail(&e->task->detail, MR_ENOMEM,
+                        "%s: %llu stored bytes, but memory_nbytes leaves %llu for each: give more, or fewer threads",
+                        e->fetch.key, (unsigned long long)nbytes, (unsigned long long)work->cap_nbytes);
+    return plan_part(hands, e);
 }
 
 int mr__prepare_begin(mr__hands *hands, mr__errand *e, mr__task *task)
@@ -156,7 +171,13 @@ bool mr__prepare_next(mr__hands *hands, mr__errand *e)
 static int take_bytes(mr__hands *hands, mr__errand *e, const void **bytes, size_t *nbytes)
 {
     mr__fetched is = what_was_read(e);
-    if (e->head_nbytes == 0)
+    bool all = e->head_nbytes != 0 && e->task->code == 0 && e->read.at <= e->head_nbytes &&
+               e->read.at + e->read.nbytes == e->fetch.nbytes;
+    if (all) { // in two parts, but all of it: it can be checked
+        is.bytes = e->read.whole;
+        is.got = is.error == 0 ? e->read.at + e->read.got : 0;
+    }
+    if (all || e->head_nbytes == 0)
         return mr__fetch_end(hands->work->dataset, &e->fetch, &is, bytes, nbytes, &e->task->detail);
     int result = e->task->code;
     if (result == 0 && e->read.nbytes != 0)
@@ -174,6 +195,7 @@ static int look(mr__hands *hands, mr__errand *e, const void *bytes, size_t nbyte
     int result = mr_decoder_info(hands->decoder, bytes, nbytes, &info);
     if (result != 0)
         return mr__fail(&e->task->detail, result, "%s: %s", e->fetch.key, mr_decoder_detail(hands->decoder));
+    e->channels = info.channels;
     if (!e->resolved)
         return resolve(hands, e, info.width, info.height, info.orientation);
     if (info.width == e->width && info.height == e->height)
@@ -182,18 +204,44 @@ static int look(mr__hands *hands, mr__errand *e, const void *bytes, size_t nbyte
                     info.width, info.height, e->width, e->height);
 }
 
+/*
+ * A decoder gives a YCbCr JPEG's own Y for gray, and other forms of the same pixels have none. Here gray is that of the
+ * RGB pixels, Pillow's, whatever the form.
+ */
+static int make_gray(mr__hands *hands, mr__errand *e, mr_image *image)
+{
+    mr_image gray = {image->width, image->height, 1, image->depth, 0, NULL};
+    size_t row = mr_image_row_nbytes(&gray);
+    if (mr__buffer_reserve(&hands->gray, &hands->work->hooks, row * gray.height) != 0)
+        return mr__fail(&e->task->detail, MR_ENOMEM, "%s: out of memory for its gray pixels", e->fetch.key);
+    gray.stride = (ptrdiff_t)row;
+    gray.pixels = hands->gray.bytes;
+    int result = mr_image_convert(image, &gray);
+    *image = gray;
+    return result;
+}
+
+/* A limit that the cap on the loader's memory has set says nothing about the sample. */
+static int fail_decode(mr__hands *hands, mr__errand *e, int result)
+{
+    bool cap = result == MR_ELIMIT && hands->work->capped && mr__decoder_refused(hands->decoder);
+    return mr__fail(&e->task->detail, cap ? MR_ENOMEM : result, "%s: %s%s", e->fetch.key,
+                    mr_decoder_detail(hands->decoder), cap ? ": memory_nbytes leaves no more for each thread" : "");
+}
+
 static int decode(mr__hands *hands, mr__errand *e, const void *bytes, size_t nbytes, mr_image *part)
 {
     const mr__work *work = hands->work;
+    bool gray = work->needs.channels == 1 && e->channels >= 3;
     mr_decode_hints hints = {.struct_size = sizeof hints, .region = mr__pass_region(&e->chain.pass[0])};
-    hints.channels = work->needs.channels;
+    hints.channels = gray ? 3 : work->needs.channels;
     hints.depth = work->needs.depth;
     hints.orient = work->needs.orient;
     (void)mr__fetch_row_index(&e->fetch, &hints.index, &hints.index_nbytes); // a damaged one is none
     int result = mr__decoder_view(hands->decoder, bytes, nbytes, &hints, part);
     if (result != 0)
-        return mr__fail(&e->task->detail, result, "%s: %s", e->fetch.key, mr_decoder_detail(hands->decoder));
-    return 0;
+        return fail_decode(hands, e, result);
+    return gray ? make_gray(hands, e, part) : 0;
 }
 
 /* From stored bytes into the slot. */
@@ -208,7 +256,7 @@ static int make_sample(mr__hands *hands, mr__errand *e, const void *bytes, size_
     mr__hands_lap(hands, MR__AT_DECODE, 1, mr_image_row_nbytes(&part) * part.height);
     result = mr__augment_run(hands->augment, &e->chain, &part, e->task->slot, &e->task->detail);
     mr__hands_lap(hands, MR__AT_AUGMENT, 1, hands->work->finish.output.sample_nbytes);
-    return result;
+    return name_sample(hands, e, result);
 }
 
 int mr__prepare_end(mr__hands *hands, mr__errand *e)
@@ -245,5 +293,6 @@ int mr__prepare(mr__hands *hands, mr__errand *e, mr__task *task)
         return result;
     read_all(hands, e);
     mr__hands_lap(hands, MR__AT_READ, 1, e->read.got);
+    atomic_fetch_add_explicit(&hands->meter->stored_nbytes, e->read.got, memory_order_relaxed);
     return mr__prepare_end(hands, e);
 }

@@ -31,7 +31,9 @@ typedef struct mr__hands {
     mr_decoder *decoder;
     mr__augment *augment;
     mr__thread_meter *meter;
-    uint64_t lap_ns; /* when the last stage ended: the next one begins there */
+    mr__buffer gray;
+    const atomic_bool *gone; /* that the dataset may be: nothing of it is to be touched; NULL: it never is */
+    uint64_t lap_ns;         /* when the last stage ended: the next one begins there */
 } mr__hands;
 
 int mr__hands_init(mr__hands *hands, const mr__work *work, mr__detail *detail);
@@ -48,11 +50,11 @@ typedef struct mr__errand {
     mr__task *task;
     mr__fetch fetch;
     mr__read read;
-    uint64_t head_nbytes; /* read first, of an image that is read in part; 0: it is read whole */
-    bool has_head;        /* that it was */
-    bool away;            /* its reading was given to a read-ahead; for the device */
-    bool resolved;        /* the chain is made, from the size that the index has */
-    uint32_t width, height;
+    uint64_t head_nbytes;             /* read first, of an image that is read in part; 0: it is read whole */
+    bool has_head;                    /* that it was */
+    bool away;                        /* its reading was given to a read-ahead; for the device */
+    bool resolved;                    /* the chain is made, from the size that the index has */
+    uint32_t width, height, channels; /* as stored */
     mr__chain chain;
 } mr__errand;
 

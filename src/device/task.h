@@ -30,7 +30,13 @@ typedef struct mr__work {
     mr__decode_needs needs;
     mr__finish finish;
     mr_limits limits; /* of one image in one thread */
-    bool check_all;   /* read whole records, so that hashes are checked */
+    /*
+     * Under a cap on the loader's memory: the most stored bytes of an image (0: any), and that limits.memory_nbytes is
+     * what the cap leaves. An image that does not fit is no bad sample: with fewer threads it would.
+     */
+    uint64_t cap_nbytes;
+    bool capped;
+    bool check_all; /* read whole records, so that hashes are checked */
     mr_reading reading;
     uint32_t read_depth;
     size_t record_nbytes; /* of a stored image, about; 0: not known */

@@ -101,44 +101,36 @@ static void list(mr_loader *l, const mr__task *task)
         mr__log(&l->hooks, MR_LOG_ERROR, "the quarantine file cannot be written: %s", mr__errno_text(errno).text);
 }
 
-/* One more in this epoch; false: too many. The bad mutex is held. */
-static bool count(mr__bad *bad, uint64_t epoch)
+bool mr__bad_allow(mr_loader *l, uint64_t epoch, uint32_t count)
 {
+    mr__bad *bad = &l->bad;
     if (bad->epoch != epoch) {
         bad->epoch = epoch;
         bad->in_epoch = 0;
     }
-    bad->met++;
-    return ++bad->in_epoch <= bad->most;
+    bad->in_epoch += count;
+    return count == 0 || bad->in_epoch <= bad->most;
 }
 
-static mr__verdict judge(mr_loader *l, mr__task *task)
+int mr__bad_refuse(const mr_loader *l, uint64_t epoch, mr__detail *detail)
 {
-    mr__bad *bad = &l->bad;
-    if (bad->policy == MR_BAD_REPLACE || task->attempt == ATTEMPTS)
-        return MR__VERDICT_REPLACE;
-    task->attempt++;
-    bad->substitutes++;
-    return MR__VERDICT_AGAIN;
+    mr__detail last = *detail;
+    return mr__fail(detail, MR_ELIMIT, "more than %llu bad sample%s in epoch %llu, such as: %.160s",
+                    (unsigned long long)l->bad.most, l->bad.most == 1 ? "" : "s", (unsigned long long)epoch, last.text);
 }
 
-mr__verdict mr__bad_judge(mr_loader *l, uint64_t epoch, mr__task *task)
+mr__verdict mr__bad_judge(mr_loader *l, const mr__task *task)
 {
     mr__bad *bad = &l->bad;
     if (task->code == MR_ECLOSED)
         return MR__VERDICT_GONE;
     if (task->code == MR_ENOMEM) // says nothing about the sample
         return MR__VERDICT_FAIL;
+    bool again = bad->policy == MR_BAD_SKIP && task->attempt < ATTEMPTS;
     mr__mutex_lock(&bad->mutex);
     list(l, task);
-    bool few = count(bad, epoch);
-    mr__verdict verdict = few && bad->policy != MR_BAD_FAIL ? judge(l, task) : MR__VERDICT_FAIL;
+    bad->met += task->attempt == 0;
+    bad->substitutes += again;
     mr__mutex_unlock(&bad->mutex);
-    if (!few && bad->policy != MR_BAD_FAIL) {
-        mr__detail last = task->detail;
-        mr__fail(&task->detail, MR_ELIMIT, "more than %llu bad sample%s in epoch %llu, the last: %.160s",
-                 (unsigned long long)bad->most, bad->most == 1 ? "" : "s", (unsigned long long)epoch, last.text);
-        task->code = MR_ELIMIT;
-    }
-    return verdict;
+    return bad->policy == MR_BAD_FAIL ? MR__VERDICT_FAIL : again ? MR__VERDICT_AGAIN : MR__VERDICT_REPLACE;
 }

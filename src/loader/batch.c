@@ -8,7 +8,9 @@ int mr_batch_label(const mr_batch *batch, uint32_t place, mr_label *label)
 {
     if (batch == NULL || label == NULL || place >= batch->count || batch->mask[place] == MR_MASK_REPLACED)
         return MR_EARGUMENT;
-    return mr__dataset_label(((const mr__slot *)batch)->loader->dataset, batch->ordinals[place], label);
+    const mr_loader *l = ((const mr__slot *)batch)->loader;
+    int result = mr__loader_here(l);
+    return result != 0 ? result : mr__dataset_label(l->dataset, batch->ordinals[place], label);
 }
 
 const char *mr_batch_key(const mr_batch *batch, uint32_t place)
@@ -16,8 +18,9 @@ const char *mr_batch_key(const mr_batch *batch, uint32_t place)
     mr_sample sample = {.struct_size = sizeof sample};
     if (batch == NULL || place >= batch->count)
         return "";
-    mr_dataset *dataset = ((const mr__slot *)batch)->loader->dataset;
-    return mr_dataset_sample(dataset, batch->ordinals[place], &sample) == 0 ? sample.key : "";
+    const mr_loader *l = ((const mr__slot *)batch)->loader;
+    bool known = mr__loader_here(l) == 0 && mr_dataset_sample(l->dataset, batch->ordinals[place], &sample) == 0;
+    return known ? sample.key : "";
 }
 
 uint64_t mr_batch_hash(const mr_batch *batch)

@@ -14,6 +14,10 @@ enum { BATCH = 64, BATCH_MAX = 1 << 20, SLOTS = 3, SLOTS_MAX = 1024, THREADS_MAX
 
 #define TIMEOUT_NS UINT64_C(60000000000)
 
+/* How long threads are waited for at the end; and when it is known already that one is held up. */
+#define PATIENCE_NS UINT64_C(10000000000)
+#define STUCK_NS    UINT64_C(1000000000)
+
 /* What a thread has to have for itself under a cap on memory: tables of weights; and as much again for images. */
 #define THREAD_NBYTES ((uint64_t)8 << 20)
 
@@ -82,16 +86,21 @@ static void fill_state(mr_loader *l)
     l->at.order = mr__order_hash(&l->order);
 }
 
-/* What is left of a cap when slots have theirs: a quarter for stored bytes that are read, the rest for threads. */
+/*
+ * What is left of a cap when slots have theirs: a quarter for stored bytes, with so few reads ahead that each may be 16
+ * times as long as is usual; the rest for threads.
+ */
 static void share_rest(mr__work *work, uint64_t rest, uint32_t threads)
 {
-    uint64_t deep = rest / 8 / (4 * ((uint64_t)work->record_nbytes + 4096));
+    uint64_t reads = rest / 4 / (16 * ((uint64_t)work->record_nbytes + 4096)),
+             deep = reads > threads ? reads - threads : 1;
     if (deep < work->read_depth)
-        work->read_depth = deep > 1 ? (uint32_t)deep : 1;
+        work->read_depth = (uint32_t)deep;
     uint64_t stored = rest / 4 / (threads + work->read_depth), image = rest / 4 * 3 / threads - THREAD_NBYTES;
     if (stored < work->limits.nbytes)
-        work->limits.nbytes = stored;
-    if (image < work->limits.memory_nbytes)
+        work->cap_nbytes = stored;
+    work->capped = image < work->limits.memory_nbytes;
+    if (work->capped)
         work->limits.memory_nbytes = image;
 }
 
@@ -144,6 +153,18 @@ static int make_ready(mr_loader *l, mr__detail *detail)
     return result == 0 ? 0 : mr__fail(detail, result, "%s", mr_error_text(result));
 }
 
+/* Whether the device can do all that the recipe asks for. */
+static int check_device(const mr_loader *l, mr__detail *detail)
+{
+    mr_dataset_form form = {.struct_size = sizeof form};
+    (void)mr_dataset_get_form(l->dataset, l->form, &form);
+    for (size_t i = 0; i < l->recipe->count; i++)
+        if (!mr__device_takes(l->device, form.form, l->recipe->steps[i].kind))
+            return mr__fail(detail, MR_EUNSUPPORTED, "the device %s cannot do step %zu of the recipe on %s",
+                            l->device->type->name, i + 1, form.name);
+    return 0;
+}
+
 static int open_device(mr_loader *l, const mr_loader_options *o, uint32_t threads, mr__detail *detail)
 {
     const mr__device_type *type = mr__device_type_of(o->device != NULL ? o->device : "cpu");
@@ -155,8 +176,12 @@ static int open_device(mr_loader *l, const mr_loader_options *o, uint32_t thread
                                   .has_numa_node = o->has_numa_node,
                                   .numa_node = o->numa_node};
     int result = mr__device_open(type, &options, &l->device, detail);
-    if (result == 0)
-        l->info = type->info(l->device);
+    if (result != 0)
+        return result;
+    l->info = type->info(l->device);
+    result = check_device(l, detail);
+    if (result != 0)
+        (void)type->close(l->device, MR__FOR_EVER);
     return result;
 }
 
@@ -231,7 +256,8 @@ void mr_loader_free(mr_loader *l)
     if (l == NULL || mr__loader_here(l) != 0)
         return;
     mr_loader_stop(l);
-    if (l->device->type->close(l->device, mr__clock_deadline_ns(l->timeout_ns)))
+    uint64_t patience = l->code == MR_ETIMEOUT ? STUCK_NS : l->timeout_ns < PATIENCE_NS ? l->timeout_ns : PATIENCE_NS;
+    if (l->device->type->close(l->device, mr__clock_deadline_ns(patience)))
         dismantle(l);
     else
         mr__log(&l->outer, MR_LOG_ERROR,
@@ -247,7 +273,7 @@ const char *mr_loader_detail(const mr_loader *l)
 
 uint64_t mr_loader_batches(const mr_loader *l)
 {
-    if (l == NULL)
+    if (mr__loader_here(l) != 0)
         return 0;
     mr__deal whole = l->deal;
     whole.start = 0;

@@ -45,9 +45,10 @@ typedef struct mr__slot {
     mr__epoch_order order;
     uint32_t next; /* the first place that is not dispatched */
     uint32_t open;
-    int code; /* of the bad sample that makes all of it fail; that of the least position */
-    uint64_t code_position;
-    mr__detail detail;
+    int code;           /* of a bad sample that makes all of it fail */
+    uint32_t bad_count; /* positions whose sample was bad */
+    uint64_t bad_position;
+    mr__detail detail; /* of the bad sample at that position */
     uint8_t *images;
     int64_t *labels;
     uint64_t *ordinals, *positions;
@@ -65,7 +66,7 @@ typedef struct mr__bad {
     uint64_t most; /* in an epoch; UINT64_MAX: any number */
     mr__mutex mutex;
     bool ready;
-    uint64_t epoch, in_epoch; /* of the epoch that was last asked about */
+    uint64_t epoch, in_epoch; /* bad positions that were delivered, of this epoch; under the loader's lock */
     uint64_t met, substitutes;
     int file; /* -1: none */
     mr__text line;
@@ -105,8 +106,8 @@ struct mr_loader {
     uint32_t first, length;
     mr__slot *filling; /* the last of them, if it has places that are not dispatched */
     size_t in_flight;
-    uint64_t progress; /* tasks settled */
-    bool held;         /* nothing is dispatched: it is being put elsewhere */
+    uint64_t progress_ns; /* when a task was last settled; CLOCK_MONOTONIC */
+    bool held;            /* nothing is dispatched: it is being put elsewhere */
     bool stopped;
     int code; /* of the failure that all calls return */
     mr__detail detail;
@@ -146,11 +147,20 @@ void mr__bad_fini(mr_loader *loader);
 /* What is to be done about a task that failed. */
 typedef enum mr__verdict {
     MR__VERDICT_FAIL,    /* the loader fails; task->code and detail say why */
-    MR__VERDICT_AGAIN,   /* task->attempt was counted up: a substitute is to be tried */
+    MR__VERDICT_AGAIN,   /* a substitute is to be tried */
     MR__VERDICT_REPLACE, /* black */
     MR__VERDICT_GONE     /* it was cancelled */
 } mr__verdict;
 
-mr__verdict mr__bad_judge(mr_loader *loader, uint64_t epoch, mr__task *task);
+mr__verdict mr__bad_judge(mr_loader *loader, const mr__task *task);
+
+/*
+ * So many more bad positions of an epoch are about to be delivered: whether that is within the budget. Asked in order,
+ * so that the answer depends on nothing but the data. The loader's lock is held.
+ */
+bool mr__bad_allow(mr_loader *loader, uint64_t epoch, uint32_t count);
+
+/* MR_ELIMIT, with a detail that says so and what it was before. */
+int mr__bad_refuse(const mr_loader *loader, uint64_t epoch, mr__detail *detail);
 
 #endif

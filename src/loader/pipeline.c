@@ -48,6 +48,8 @@ static mr__slot *open_slot(mr_loader *l)
     slot->deal = l->deal;
     slot->number = l->next_batch++;
     slot->code = 0;
+    slot->bad_count = 0;
+    slot->bad_position = UINT64_MAX;
     slot->next = 0;
     slot->has_lists = false;
     mr_batch *b = &slot->batch;
@@ -203,14 +205,16 @@ static void replace(mr__slot *slot, const mr__task *task)
     slot->mask[place] = MR_MASK_REPLACED;
 }
 
-/* The failure of a batch is that of its first position, whichever was found first. */
-static void fail_slot(mr__slot *slot, const mr__task *task)
+/* What is told of a batch is of its first bad position, whichever was found first; a failure before all else. */
+static void note_bad(mr__slot *slot, const mr__task *task, bool fails)
 {
     mr_loader *l = slot->loader;
     mr__mutex_lock(&l->mutex);
-    if (slot->code == 0 || task->position < slot->code_position) {
-        slot->code = task->code;
-        slot->code_position = task->position;
+    slot->bad_count += task->attempt == 0 || fails;
+    bool earlier = task->position <= slot->bad_position, worse = fails && slot->code == 0;
+    if (worse || (earlier && fails == (slot->code != 0))) {
+        slot->code = fails ? task->code : 0;
+        slot->bad_position = task->position;
         slot->detail = task->detail;
     }
     mr__mutex_unlock(&l->mutex);
@@ -220,8 +224,12 @@ static void fail_slot(mr__slot *slot, const mr__task *task)
 static bool mend(mr__slot *slot, mr__task *task)
 {
     mr_loader *l = slot->loader;
-    switch (mr__bad_judge(l, slot->batch.epoch, task)) {
+    mr__verdict verdict = mr__bad_judge(l, task);
+    if (verdict != MR__VERDICT_GONE)
+        note_bad(slot, task, verdict == MR__VERDICT_FAIL);
+    switch (verdict) {
     case MR__VERDICT_AGAIN:
+        task->attempt++;
         fill_substitute(slot, task);
         if (l->device->type->submit(l->device, task, 1) == 0)
             return false;
@@ -230,9 +238,7 @@ static bool mend(mr__slot *slot, mr__task *task)
         replace(slot, task);
         return true;
     case MR__VERDICT_FAIL:
-        fail_slot(slot, task);
-        return true;
-    case MR__VERDICT_GONE:
+    case MR__VERDICT_GONE: // the loader is being put elsewhere, and its slots are emptied
         break;
     }
     return true;
@@ -246,7 +252,7 @@ void mr__loader_on_done(void *user, mr__task *tasks, size_t count)
     for (size_t i = 0; i < count; i++)
         settled += tasks[i].code == 0 || mend(slot, &tasks[i]);
     mr__mutex_lock(&l->mutex);
-    l->progress += count;
+    l->progress_ns = mr__clock_monotonic_ns();
     if (settled != 0)
         settle(l, slot, settled);
     mr__mutex_unlock(&l->mutex);
@@ -265,44 +271,74 @@ static uint64_t now(const mr_loader *l)
     return l->hooks.now_ns(l->hooks.user);
 }
 
+static bool is_ready(const mr_loader *l)
+{
+    return l->length != 0 && l->queue[l->first]->state == MR__SLOT_READY;
+}
+
+/* Nothing moves because consumers have all there is: that is their affair, and over when one lets go. */
+static bool all_lent(const mr_loader *l)
+{
+    for (uint32_t i = 0; i < l->slot_count; i++)
+        if (l->slots[i].state != MR__SLOT_LENT)
+            return false;
+    return true;
+}
+
+/* The mutex is held, and given up for a while. */
 static int fail_timeout(mr_loader *l)
 {
     mr_sample sample = {.struct_size = sizeof sample};
     const char *doing = "nobody is at work";
     uint64_t ordinal = UINT64_MAX;
     double seconds = (double)l->timeout_ns / 1e9;
+    if (all_lent(l))
+        return mr__fail(&l->detail, MR_ETIMEOUT,
+                        "all %u batches have been held for %.3g s: release one, or have more slots", l->slot_count,
+                        seconds);
     mr__mutex_unlock(&l->mutex);
     bool busy = l->device->type->oldest != NULL && l->device->type->oldest(l->device, &ordinal, &doing);
     if (!busy || mr_dataset_sample(l->dataset, ordinal, &sample) != 0)
         sample.key = "";
     mr__mutex_lock(&l->mutex);
-    return mr__fail(&l->detail, MR_ETIMEOUT, "nothing moved for %.3g s: %s%s%s", seconds, doing,
-                    *sample.key != '\0' ? " " : "", sample.key);
+    if (l->code != 0)
+        return l->code;
+    return l->code = mr__fail(&l->detail, MR_ETIMEOUT, "nothing moved for %.3g s: %s%s%s", seconds, doing,
+                              *sample.key != '\0' ? " " : "", sample.key);
 }
 
-/* Waits for something to happen. The mutex is held. MR_ETIMEOUT after a whole timeout without progress. */
-static int wait_for_news(mr_loader *l)
+/* Runs what a device under a virtual clock has to do next. The mutex is held, and given up meanwhile. */
+static bool advance(mr_loader *l)
 {
-    if (l->device->type->advance != NULL) {
-        mr__mutex_unlock(&l->mutex);
-        bool moved = mr__device_advance(l->device);
-        mr__mutex_lock(&l->mutex);
-        return moved ? 0 : mr__fail(&l->detail, MR_EINTERNAL, "the sim device has nothing to do, but a batch is open");
-    }
-    uint64_t before = l->progress, deadline = mr__clock_deadline_ns(l->timeout_ns);
+    if (l->device->type->advance == NULL || l->held)
+        return false;
+    mr__mutex_unlock(&l->mutex);
+    bool moved = mr__device_advance(l->device);
+    mr__mutex_lock(&l->mutex);
+    return moved;
+}
+
+/*
+ * Waits for something to happen. The mutex is held. MR_ETIMEOUT when nothing has moved for a whole timeout, since the
+ * caller came at `came_ns` or since a task was last settled.
+ */
+static int wait_for_news(mr_loader *l, uint64_t came_ns)
+{
+    if (advance(l))
+        return 0;
+    uint64_t from_ns = l->progress_ns > came_ns ? l->progress_ns : came_ns;
+    uint64_t deadline = l->timeout_ns < MR__FOR_EVER - from_ns ? from_ns + l->timeout_ns : MR__FOR_EVER;
     int result = mr__condition_wait(&l->news, &l->mutex, deadline);
-    return result != MR_ETIMEOUT || l->progress != before ? 0 : fail_timeout(l);
-}
-
-static bool is_ready(const mr_loader *l)
-{
-    return l->length != 0 && l->queue[l->first]->state == MR__SLOT_READY;
+    bool moved = l->progress_ns > from_ns || is_ready(l) || l->stopped || l->code != 0 || l->held;
+    return result != MR_ETIMEOUT || moved ? 0 : fail_timeout(l);
 }
 
 /* Takes the first of the queue, which is ready. The mutex is held. */
 static int deliver(mr_loader *l, mr_batch **out)
 {
     mr__slot *slot = l->queue[l->first];
+    if (slot->code == 0 && !mr__bad_allow(l, slot->batch.epoch, slot->bad_count))
+        slot->code = mr__bad_refuse(l, slot->batch.epoch, &slot->detail);
     if (slot->code != 0) {
         l->detail = slot->detail;
         return slot->code;
@@ -317,23 +353,23 @@ static int deliver(mr_loader *l, mr_batch **out)
     return 0;
 }
 
-/* The mutex is held. */
+/* The mutex is held. While the loader is put elsewhere, nothing is delivered. */
 static int wait_for_batch(mr_loader *l, mr_batch **out)
 {
-    while (l->code == 0) {
+    uint64_t came_ns = mr__clock_monotonic_ns();
+    int result = 0;
+    while (result == 0 && l->code == 0) {
         if (l->stopped)
             return mr__fail(&l->detail, MR_ECLOSED, "the loader was stopped");
-        if (is_ready(l)) {
-            l->code = deliver(l, out);
-            break;
-        }
-        if (l->over && l->length == 0) {
+        if (is_ready(l) && !l->held)
+            return l->code = deliver(l, out);
+        if (l->over && l->length == 0 && !l->held) {
             *out = NULL;
             return 0;
         }
-        l->code = wait_for_news(l);
+        result = wait_for_news(l, came_ns);
     }
-    return l->code;
+    return l->code != 0 ? l->code : result;
 }
 
 static uint64_t count_ready(const mr_loader *l)

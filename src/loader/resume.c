@@ -23,12 +23,14 @@ size_t mr_loader_state(mr_loader *l, char *text, size_t nbytes)
     return length > 0 ? (size_t)length : 0;
 }
 
-/* Nothing is dispatched any more, and what was is settled. The mutex is held. */
+/*
+ * Nothing is dispatched or delivered any more, and what was dispatched is settled. The mutex is held. Where that cannot
+ * be, slots are left with tasks that were cancelled: the loader is of no more use.
+ */
 static int come_to_rest(mr_loader *l)
 {
     uint64_t deadline = mr__clock_deadline_ns(l->timeout_ns);
     int result = 0;
-    l->held = true;
     while (l->in_flight != 0 && result == 0) {
         mr__mutex_unlock(&l->mutex);
         mr__device_cancel(l->device);
@@ -37,10 +39,9 @@ static int come_to_rest(mr_loader *l)
         if (!moved && l->in_flight != 0)
             result = mr__condition_wait(&l->news, &l->mutex, deadline);
     }
-    l->held = false;
     if (l->in_flight == 0)
         return 0;
-    return mr__fail(&l->detail, MR_ETIMEOUT, "the loader did not come to rest: a sample is held up");
+    return l->code = mr__fail(&l->detail, MR_ETIMEOUT, "the loader did not come to rest: a sample is held up");
 }
 
 static bool has_lent(const mr_loader *l)
@@ -56,9 +57,14 @@ static int go_to(mr_loader *l, const mr__state *state)
 {
     if (l->code != 0)
         return l->code;
+    if (l->held)
+        return mr__fail(&l->detail, MR_EARGUMENT, "another thread is putting the loader elsewhere");
     if (has_lent(l))
         return mr__fail(&l->detail, MR_EARGUMENT, "a batch has not been released: the loader cannot go elsewhere yet");
+    l->held = true; // from here on none is lent
     int result = come_to_rest(l);
+    l->held = false;
+    mr__condition_wake_all(&l->news);
     if (result != 0)
         return result;
     for (uint32_t i = 0; i < l->slot_count; i++)

@@ -72,8 +72,8 @@ static void sum_stages(const mr__thread_meter *const *meters, size_t threads, mr
     stats->stage_count = sizeof work / sizeof *work;
     for (uint32_t i = 0; i < stats->stage_count; i++)
         stats->stages[i] = sum_stage(meters, threads, work[i].id, work[i].name);
-    stats->worker_wait_seconds = sum_stage(meters, threads, MR__AT_WAIT, "wait").seconds;
-    stats->worker_idle_seconds = sum_stage(meters, threads, MR__AT_IDLE, "idle").seconds;
+    stats->thread_wait_seconds = sum_stage(meters, threads, MR__AT_WAIT, "wait").seconds;
+    stats->thread_idle_seconds = sum_stage(meters, threads, MR__AT_IDLE, "idle").seconds;
 }
 
 static void sum_reads(const mr__thread_meter *const *meters, size_t threads, mr_loader_stats *stats)
@@ -113,9 +113,9 @@ const char *mr__measure_bottleneck(const mr_loader_stats *stats)
         return "none";
     for (uint32_t i = 0; i < stats->stage_count && i < MR_STAGES_MAX; i++)
         work += stats->stages[i].seconds;
-    double threads = work + stats->worker_wait_seconds + stats->worker_idle_seconds;
+    double threads = work + stats->thread_wait_seconds + stats->thread_idle_seconds;
     if (stats->consumer_stall_seconds < SHARE_LEAST * stats->seconds &&
-        stats->worker_idle_seconds > SHARE_LEAST * threads)
+        stats->thread_idle_seconds > SHARE_LEAST * threads)
         return "consumer";
-    return stats->worker_wait_seconds > work ? "storage" : "cores";
+    return stats->thread_wait_seconds > work ? "storage" : "cores";
 }

@@ -97,8 +97,8 @@ json_is out 'j["epoch_hash"] == j["epoch_hashes"][1]["hash"], [(e["epoch"], e["s
     '(True, [(0, 30), (1, 30)])'
 json_is out 'j["bottleneck"] in ("cores", "storage", "consumer", "none") and all(isinstance(j[k], (int, float)) for k in (
     "seconds images_per_second core_seconds core_ms_per_image rss_bytes rss_peak_nbytes first_batch_seconds seed rank world"
-    " threads slots consumer_stalls consumer_stall_seconds consumer_p50_us consumer_p99_us worker_idle_seconds"
-    " worker_wait_seconds ready_mean read_depth_mean stored_nbytes reads_cached reads_waited memory_nbytes substitutes").split())' True
+    " threads slots consumer_stalls consumer_stall_seconds consumer_p50_us consumer_p99_us thread_idle_seconds"
+    " thread_wait_seconds ready_mean read_depth_mean stored_nbytes reads_cached reads_waited memory_nbytes substitutes").split())' True
 json_is out 'len(j["stages"]) > 1 and all(set(s) == {"name", "count", "seconds", "share", "nbytes", "p50_us", "p99_us"} for s in j["stages"])' True
 json_is out 'abs(sum(s["share"] for s in j["stages"]) - 1) < 1e-4 and j["rss_bytes"] > 10**6 and j["world"]' 1
 run 0 feed packed --recipe "$recipe" --batch 8 --step-time 1.5ms --json

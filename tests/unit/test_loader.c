@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES = 61, SIDE = 40 };
+enum { SAMPLES = 61, SIDE = 40, LARGE = 20 };
 
 #define RECIPE  "rrc(24) flip normalize(imagenet)"
 #define OPTIONS .struct_size = sizeof(mr_loader_options)
@@ -25,6 +25,8 @@ static void write_images(void)
         char name[64];
         bool jpeg = i % 2 == 0;
         uint32_t width = 30 + (uint32_t)(i * 7 % SIDE), height = 30 + (uint32_t)(i * 5 % SIDE);
+        if (i == LARGE) // so large that it is read in part
+            width = height = 160;
         picture_file file = pack_image(jpeg ? PACK_JPEG : PACK_PNG_3, width, height, i);
         snprintf(name, sizeof name, "source/%c/%03zu.%s", "abc"[i % 3], i, jpeg ? "jpg" : "png");
         test_folder_write(&folder, name, file.bytes, file.nbytes);
@@ -243,7 +245,8 @@ static void all_outputs_come(void **state)
         "short(26) center(24) normalize(imagenet) dtype(f16)",
         "short(26) crop(24, pad=2) flip vflip normalize(imagenet) dtype(bf16) layout(nhwc)",
         "convert(gray) resize(20x16) pad(3) dtype(f32)",
-        "pad(to=80) dtype(u8)",
+        "convert(gray) rrc(24)",
+        "pad(to=160) dtype(u8)",
         "orient convert(rgba) center(64)",
     };
     for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
@@ -252,9 +255,50 @@ static void all_outputs_come(void **state)
         o.form = "l3";
         o.threads = 3;
         loading_sum b = loading_all(packed, recipes[i], &o);
+        o.form = "raw";
+        loading_sum c = loading_all(packed, recipes[i], &o);
         assert_int_equal(a.samples, 2 * SAMPLES);
-        assert_true(a.hash == b.hash && a.result == 0);
+        assert_true(a.hash == b.hash && a.hash == c.hash && a.result == 0);
     }
+}
+
+/* A bit of the pixels of one raw record, in a copy of the packed dataset. */
+static mr_dataset *open_flipped_large(void)
+{
+    char path[512];
+    uint32_t raw;
+    uint64_t ordinal;
+    mr_record record = {.struct_size = sizeof record};
+    pack_copy(&folder, "packed", "flipped");
+    mr_dataset *flipped = pack_open(&folder, "flipped", MR_LAYOUT_PACKED);
+    assert_int_equal(mr_dataset_find_form(flipped, "raw", &raw), 0);
+    for (ordinal = 0; record.width != 160; ordinal++)
+        assert_int_equal(mr_dataset_record(flipped, ordinal, raw, &record), 0);
+    mr_dataset_file(flipped, record.file, path, sizeof path);
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    fseek(file, (long)(record.offset + record.nbytes / 2), SEEK_SET);
+    int byte = fgetc(file);
+    fseek(file, -1, SEEK_CUR);
+    fputc(byte ^ 1, file);
+    assert_int_equal(fclose(file), 0);
+    return flipped;
+}
+
+/* Raw pixels have no checksum but that of the whole record: it is compared wherever all of it is read. */
+static void damage_to_raw_pixels(void **state)
+{
+    (void)state;
+    mr_dataset *flipped = open_flipped_large();
+    mr_loader_options o = plain();
+    o.form = "raw";
+    o.bad = MR_BAD_REPLACE;
+    o.epochs = 1;
+    assert_int_equal(loading_all(flipped, "resize(24)", &o).replaced, 1);
+    o.check_all = true;
+    assert_int_equal(loading_all(flipped, RECIPE, &o).replaced, 1);
+    mr_dataset_free(flipped);
+    pack_remove(&folder, "flipped");
 }
 
 /* Hooks that count. */
@@ -331,6 +375,7 @@ int main(void)
         cmocka_unit_test(the_last_can_be_dropped),
         cmocka_unit_test(batches_are_kept_until_released),
         cmocka_unit_test(all_outputs_come),
+        cmocka_unit_test(damage_to_raw_pixels),
         cmocka_unit_test(the_steady_state_allocates_nothing),
         cmocka_unit_test(stats_tell_what_happened),
     };

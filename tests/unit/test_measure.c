@@ -49,8 +49,8 @@ static void threads_are_added_up(void **state)
     near(stats.stages[2].seconds, 0.005);
     near(stats.stages[3].seconds, 0.002);
     assert_true(stats.stages[3].p50_ns == 0);
-    near(stats.worker_wait_seconds, 0.04);
-    near(stats.worker_idle_seconds, 0.07);
+    near(stats.thread_wait_seconds, 0.04);
+    near(stats.thread_idle_seconds, 0.07);
     assert_true(stats.reads_cached == 8 && stats.reads_waited == 4 && stats.stored_nbytes == 12345);
     near(stats.read_depth_mean, 2.5);
     assert_string_equal(stats.bottleneck, "none");
@@ -98,8 +98,8 @@ static void what_binds_is_named(void **state)
         mr_loader_stats stats = {.samples = cases[i].samples,
                                  .seconds = cases[i].seconds,
                                  .consumer_stall_seconds = cases[i].stalled,
-                                 .worker_wait_seconds = cases[i].wait,
-                                 .worker_idle_seconds = cases[i].idle,
+                                 .thread_wait_seconds = cases[i].wait,
+                                 .thread_idle_seconds = cases[i].idle,
                                  .stage_count = 2};
         stats.stages[0].seconds = cases[i].read;
         stats.stages[1].seconds = cases[i].decode;

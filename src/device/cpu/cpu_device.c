@@ -70,6 +70,12 @@ static const pool *const_pool_of(const mr__device *device)
     return (const pool *)device;
 }
 
+/* When it is, the dataset may be gone at any time for a lane that was held up. */
+static bool is_closing(const pool *p)
+{
+    return atomic_load_explicit(&p->closing, memory_order_acquire);
+}
+
 /* Gives the errand and its reading away, and the lane another. False: there is none to spare. */
 static bool send_away(lane *l)
 {
@@ -104,8 +110,8 @@ static bool read_errand(lane *l, bool there)
             if (send_away(l))
                 return false;
             mr__read_wait(&l->errand->read, &p->hooks);
-            if (atomic_load_explicit(&p->closing, memory_order_relaxed))
-                return false; // it may have taken so long that the dataset is gone
+            if (is_closing(p))
+                return false;
         }
         if (!mr__prepare_next(&l->hands, l->errand))
             return true;
@@ -137,7 +143,7 @@ static bool run_task(lane *l, mr__task *task)
 /* Tasks are done; what that leads to is the loader's bookkeeping. */
 static void tell_done(lane *l, mr__task *tasks, size_t count)
 {
-    if (count == 0)
+    if (count == 0 || is_closing(l->pool))
         return;
     l->pool->done(l->pool->user, tasks, count);
     mr__hands_lap(&l->hands, MR__AT_ORDER, count, 0);
@@ -146,7 +152,7 @@ static void tell_done(lane *l, mr__task *tasks, size_t count)
 static void run_group(lane *l, group g)
 {
     size_t from = 0;
-    for (size_t i = 0; i < g.count; i++)
+    for (size_t i = 0; i < g.count && !is_closing(l->pool); i++)
         if (!run_task(l, &g.tasks[i])) {
             tell_done(l, g.tasks + from, i - from);
             from = i + 1;
@@ -201,6 +207,8 @@ static bool find_job(lane *l, job *j)
         j->group = p->groups[p->first];
         p->first = p->first + 1 < p->capacity ? p->first + 1 : 0;
         p->length--;
+        if (p->length != 0 || p->reading != 0)
+            mr__condition_wake_one(&p->news); // there is more, for another
     } else if (p->reading != 0 && !p->fetching) {
         fetch(l, j);
         mr__hands_lap(&l->hands, MR__AT_WAIT, 1, 0);
@@ -215,7 +223,7 @@ static bool get_job(lane *l, job *j)
     pool *p = l->pool;
     *j = (job){0};
     mr__mutex_lock(&p->mutex);
-    while (!atomic_load_explicit(&p->closing, memory_order_relaxed) && j->errand == NULL && j->group.count == 0) {
+    while (!is_closing(p) && j->errand == NULL && j->group.count == 0) {
         if (find_job(l, j))
             continue;
         mr__stage_id why = p->reading != 0 ? MR__AT_WAIT : MR__AT_IDLE;
@@ -223,7 +231,7 @@ static bool get_job(lane *l, job *j)
         mr__hands_lap(&l->hands, why, 1, 0);
     }
     mr__mutex_unlock(&p->mutex);
-    return !atomic_load_explicit(&p->closing, memory_order_relaxed);
+    return !is_closing(p);
 }
 
 static uint64_t own_core_ns(void)
@@ -357,6 +365,7 @@ static int equip_lanes(pool *p, mr__detail *detail)
         int result = mr__hands_init(&l->hands, p->work, detail);
         if (result != 0)
             return result;
+        l->hands.gone = &p->closing;
         l->pool = p;
         l->number = i;
         l->errand = &p->errands[i];
@@ -426,7 +435,7 @@ static int submit(mr__device *device, mr__task *tasks, size_t count)
 {
     pool *p = pool_of(device);
     mr__mutex_lock(&p->mutex);
-    bool closing = atomic_load_explicit(&p->closing, memory_order_relaxed), room = p->length < p->capacity;
+    bool closing = is_closing(p), room = p->length < p->capacity;
     if (!closing && room) {
         size_t to_end = p->capacity - p->first;
         p->groups[p->length < to_end ? p->first + p->length : p->length - to_end] = (group){tasks, count};
@@ -486,9 +495,10 @@ static bool oldest(mr__device *device, uint64_t *ordinal, const char **doing)
     pool *p = pool_of(device);
     for (uint32_t i = 0; i < p->info.lanes; i++) {
         *ordinal = atomic_load_explicit(&p->lanes[i].ordinal, memory_order_relaxed);
+        if (*ordinal == UINT64_MAX)
+            continue;
         *doing = "a thread is held up with";
-        if (*ordinal != UINT64_MAX)
-            return true;
+        return true;
     }
     bool found = false;
     mr__mutex_lock(&p->mutex);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A device under a virtual clock: lanes that take a fixed time for a task. Nothing happens by itself; whoever waits for
- * it calls advance, which goes to the end of the task that ends first, does its work for real, and says so. One thread,
- * no waiting, the same on every run. (Speeds, jitter and failures come with the scheduler.)
+ * it calls advance, which goes to the end of the task that ends first, does its work for real, and says so; of several
+ * callers one after the other. The same on every run. (Speeds, jitter and failures come with the scheduler.)
  */
+#include "base/thread.h"
 #include "device/device.h"
 #include "device/prepare.h"
 
@@ -26,6 +27,10 @@ typedef struct sim {
     mr__hands hands;
     mr__errand errand;
     const mr__thread_meter *meters[1];
+    bool ready; /* mutex and condition are made */
+    mr__mutex mutex;
+    mr__condition news;
+    bool advancing; /* somebody is, without the mutex */
     uint64_t now_ns;
     uint32_t lane_count;
     turn *lanes; /* a task of NULL: free */
@@ -45,16 +50,38 @@ static bool close_sim(mr__device *device, uint64_t deadline_ns)
     (void)deadline_ns;
     mr__hands_fini(&s->hands);
     mr__errand_fini(&s->errand, s->work);
+    if (s->ready) {
+        mr__condition_fini(&s->news);
+        mr__mutex_fini(&s->mutex);
+    }
     mr__free(&hooks, s->lanes);
     mr__free(&hooks, s->queue);
     mr__free(&hooks, s);
     return true;
 }
 
+static int build(sim *s, mr__detail *detail)
+{
+    const mr_hooks *hooks = &s->work->hooks;
+    s->lanes = mr__alloc_array(hooks, s->lane_count, sizeof *s->lanes);
+    s->queue = mr__alloc_array(hooks, s->capacity, sizeof *s->queue);
+    int result = s->lanes != NULL && s->queue != NULL ? mr__mutex_init(&s->mutex) : MR_ENOMEM;
+    if (result == 0) {
+        result = mr__condition_init(&s->news);
+        s->ready = result == 0;
+        if (result != 0)
+            mr__mutex_fini(&s->mutex);
+    }
+    if (result != 0)
+        return mr__fail(detail, result, "a sim device: %s", mr_error_text(result));
+    result = mr__hands_init(&s->hands, s->work, detail);
+    s->meters[0] = s->hands.meter;
+    return result;
+}
+
 static int open_sim(const mr__device_options *options, mr__device **out, mr__detail *detail)
 {
-    const mr_hooks *hooks = &options->work->hooks;
-    sim *s = mr__alloc_zero(hooks, sizeof *s);
+    sim *s = mr__alloc_zero(&options->work->hooks, sizeof *s);
     if (s == NULL)
         return mr__fail(detail, MR_ENOMEM, "out of memory for a sim device");
     s->device.type = &mr__device_sim;
@@ -63,11 +90,7 @@ static int open_sim(const mr__device_options *options, mr__device **out, mr__det
     s->user = options->user;
     s->lane_count = options->lanes != 0 ? options->lanes : LANES;
     s->capacity = (size_t)QUEUE + 2 * s->lane_count;
-    s->lanes = mr__alloc_array(hooks, s->lane_count, sizeof *s->lanes);
-    s->queue = mr__alloc_array(hooks, s->capacity, sizeof *s->queue);
-    int result = s->lanes != NULL && s->queue != NULL ? mr__hands_init(&s->hands, s->work, detail)
-                                                      : mr__fail(detail, MR_ENOMEM, "out of memory for a sim device");
-    s->meters[0] = s->hands.meter;
+    int result = build(s, detail);
     if (result != 0)
         close_sim(&s->device, 0);
     else
@@ -81,7 +104,7 @@ static mr__device_info tell_info(const mr__device *device)
     return (mr__device_info){.lanes = s->lane_count, .group = 1, .depth = s->capacity};
 }
 
-/* Free lanes begin what waits. */
+/* Free lanes begin what waits. The mutex is held. */
 static void begin_some(sim *s)
 {
     for (uint32_t i = 0; i < s->lane_count && s->length != 0; i++) {
@@ -96,40 +119,70 @@ static void begin_some(sim *s)
 static int submit(mr__device *device, mr__task *tasks, size_t count)
 {
     sim *s = sim_of(device);
-    if (count > s->capacity - s->length)
-        return MR_ELIMIT;
-    for (size_t i = 0; i < count; i++)
+    mr__mutex_lock(&s->mutex);
+    bool room = count <= s->capacity - s->length;
+    for (size_t i = 0; room && i < count; i++)
         s->queue[(s->first + s->length++) % s->capacity] = (turn){&tasks[i], 0};
     begin_some(s);
-    return 0;
+    mr__mutex_unlock(&s->mutex);
+    return room ? 0 : MR_ELIMIT;
+}
+
+/* The first that waits; NULL: none does. */
+static mr__task *take_waiting(sim *s)
+{
+    mr__task *task = NULL;
+    mr__mutex_lock(&s->mutex);
+    if (s->length != 0) {
+        task = s->queue[s->first].task;
+        s->first = (s->first + 1) % s->capacity;
+        s->length--;
+    }
+    mr__mutex_unlock(&s->mutex);
+    return task;
 }
 
 static void cancel(mr__device *device)
 {
     sim *s = sim_of(device);
-    while (s->length != 0) {
-        mr__task *task = s->queue[s->first].task;
-        s->first = (s->first + 1) % s->capacity;
-        s->length--;
+    for (mr__task *task; (task = take_waiting(s)) != NULL;) {
         task->code = MR_ECLOSED;
         s->done(s->user, task, 1);
     }
 }
 
-static bool advance(mr__device *device)
+/* The task that ends first leaves its lane, and it is then. The mutex is held. NULL: none is begun. */
+static mr__task *take_next(sim *s)
 {
-    sim *s = sim_of(device);
     turn *next = NULL;
     for (uint32_t i = 0; i < s->lane_count; i++)
         if (s->lanes[i].task != NULL && (next == NULL || s->lanes[i].end_ns < next->end_ns))
             next = &s->lanes[i];
     if (next == NULL)
-        return false;
+        return NULL;
     mr__task *task = next->task;
     s->now_ns = next->end_ns;
     next->task = NULL;
+    return task;
+}
+
+static bool advance(mr__device *device)
+{
+    sim *s = sim_of(device);
+    mr__mutex_lock(&s->mutex);
+    while (s->advancing)
+        mr__condition_wait(&s->news, &s->mutex, MR__FOR_EVER);
+    mr__task *task = take_next(s);
+    s->advancing = task != NULL;
+    mr__mutex_unlock(&s->mutex);
+    if (task == NULL)
+        return false;
     (void)mr__prepare(&s->hands, &s->errand, task);
+    mr__mutex_lock(&s->mutex);
+    s->advancing = false;
     begin_some(s);
+    mr__condition_wake_all(&s->news);
+    mr__mutex_unlock(&s->mutex);
     s->done(s->user, task, 1);
     return true;
 }
