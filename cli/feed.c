@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -152,7 +153,8 @@ static const option options_trainer[] = {
      .offset = offsetof(settings, sink),
      .argument = "SINK",
      .help = "What becomes of a batch: null (nothing), hash (a sum over the epoch, the same for every way to the same "
-             "bytes), npy (files for NumPy in the folder --out) or raw (the images alone, in the file --out)",
+             "bytes), npy (files for NumPy in the folder --out: images, labels, ordinals, mask) or raw (the images "
+             "alone, in the file --out)",
      .initial = "null",
      .words = "null hash npy raw"},
     {.name = "out",
@@ -253,6 +255,9 @@ static int restore(feeding *f)
     input in = {.fd = -1};
     if (f->s->state == NULL)
         return EXIT_GOOD;
+    struct stat status;
+    if (stat(f->s->state, &status) == 0 && !S_ISREG(status.st_mode)) /* a pipe would be waited for */
+        return failed(f->s, MR_EIO, f->s->state, "is no file: a state is kept in one");
     int error = input_open(&in, f->s->state);
     if (error == ENOENT)
         return EXIT_GOOD;
@@ -414,7 +419,10 @@ static int finish(feeding *f)
         complain(NULL, "feed: stopped; the same command goes on where it stopped");
     else if (stopped)
         complain(NULL, "feed: stopped; with --state=FILE it could go on");
-    return f->code == 0 && !f->lost ? EXIT_GOOD : EXIT_BAD_INPUT;
+    if (f->stats.unlisted != 0)
+        complain(NULL, "%s: %s bad sample%s could not be listed in it", f->s->quarantine,
+                 count_text(f->stats.unlisted).text, f->stats.unlisted == 1 ? "" : "s");
+    return f->code == 0 && !f->lost && f->stats.unlisted == 0 ? EXIT_GOOD : EXIT_BAD_INPUT;
 }
 
 static int run_sink(feeding *f)
@@ -446,7 +454,12 @@ static int run_loader(feeding *f, const mr_loader_options *options)
     f->stats.struct_size = sizeof f->stats;
     mr_loader_get_stats(f->loader, &f->stats);
     int result = restore(f);
-    return result != EXIT_GOOD ? result : run_sink(f);
+    if (result != EXIT_GOOD)
+        return result;
+    (void)mr_loader_state(f->loader, f->state, STATE_NBYTES_MAX - 1);
+    if (!save(f)) /* better now than after an epoch */
+        return failed(f->s, MR_EIO, NULL, "%s", f->fault);
+    return run_sink(f);
 }
 
 static int feed(feeding *f, char **operands, size_t count)

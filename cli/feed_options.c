@@ -5,6 +5,7 @@
 #include "text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -121,7 +122,8 @@ static int read_weights(feeding *f)
     uint64_t samples = f->src.info.samples;
     if (f->s->weights == NULL)
         return EXIT_GOOD;
-    FILE *file = fopen(f->s->weights, "re");
+    int fd = open(f->s->weights, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* of a pipe nobody is waited for */
+    FILE *file = fd >= 0 && fcntl(fd, F_SETFL, 0) == 0 ? fdopen(fd, "r") : NULL;
     if (file == NULL)
         return failed(f->s, MR_EIO, f->s->weights, "%s", strerror(errno));
     f->weights = calloc(samples + 1, sizeof *f->weights);
@@ -169,7 +171,7 @@ int feed_options(const command *c, feeding *f, mr_loader_options *out)
         .drop_last = s->drop_last,
         .form = s->form,
         .threads = s->threads,
-        .slots = s->slots,
+        .slots = option_is_given(c, s, "slots") ? s->slots : 0, // as many as the memory allows
         .memory_nbytes = s->memory_nbytes,
         .reading = reading_of(s),
         .read_depth = s->read_depth,

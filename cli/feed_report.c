@@ -220,10 +220,10 @@ static void put_bad(FILE *to, const terminal *t, const feeding *f)
         fprintf(to, ", whose places %s other%s took", count_text(s->substitutes).text, plural(s->substitutes));
     else if (strcmp(f->s->bad, "replace") == 0)
         fputs(", each a black image now", to);
-    if (f->s->quarantine != NULL) {
+    if (f->s->quarantine != NULL && f->stats.unlisted == 0) {
         fputs(", listed in ", to);
         put_escaped(to, f->s->quarantine);
-    } else
+    } else if (f->s->quarantine == NULL)
         fputs(" (--quarantine=FILE lists them)", to);
     fputc('\n', to);
 }
@@ -397,6 +397,7 @@ static void put_json(const feeding *f, bool stopped)
     json_number(&j, "epochs", f->epochs);
     json_number(&j, "bad", s->bad);
     json_number(&j, "substitutes", s->substitutes);
+    json_number(&j, "unlisted", s->unlisted);
     json_real(&j, "seconds", s->seconds);
     json_real(&j, "images_per_second", per((double)s->samples, s->seconds));
     json_real(&j, "core_seconds", s->core_seconds);

@@ -149,13 +149,14 @@ static void make_images(array *a, const mr_batch *batch)
     a->nbytes = (size_t)batch->count * o->sample_nbytes;
 }
 
-static void make_labels(array *a, const mr_batch *batch)
+/* A number for each sample. */
+static void make_list(array *a, const mr_batch *batch, const char *type, const void *values, size_t nbytes)
 {
     char shape[16];
     snprintf(shape, sizeof shape, "%" PRIu32 ",", batch->count);
-    make_head(a, "<i8", shape);
-    a->values = batch->labels;
-    a->nbytes = (size_t)batch->count * sizeof *batch->labels;
+    make_head(a, type, shape);
+    a->values = values;
+    a->nbytes = (size_t)batch->count * nbytes;
 }
 
 static void put_array(FILE *stream, void *user)
@@ -170,7 +171,8 @@ static bool write_array(sink *k, const mr_batch *batch, array *a, const char *en
     char name[96], path[PATH_MAX], rank[24] = "";
     if (k->many)
         snprintf(rank, sizeof rank, "-rank%04" PRIu32, k->rank);
-    snprintf(name, sizeof name, "epoch%04" PRIu64 "-batch%06" PRIu64 "%s%s.npy", batch->epoch, batch->number, rank,
+    /* By position, which is the same whatever the size of batches was before a resume. */
+    snprintf(name, sizeof name, "epoch%04" PRIu64 "-position%09" PRIu64 "%s%s.npy", batch->epoch, batch->position, rank,
              ending);
     int error = tree_write_stream(&k->files, name, put_array, a, k->replace);
     k->written_files += error == 0;
@@ -187,8 +189,14 @@ static bool take_arrays(sink *k, const mr_batch *batch)
     make_images(&a, batch);
     if (!write_array(k, batch, &a, ""))
         return false;
-    make_labels(&a, batch);
-    return write_array(k, batch, &a, ".labels");
+    make_list(&a, batch, "<i8", batch->labels, sizeof *batch->labels);
+    if (!write_array(k, batch, &a, ".labels"))
+        return false;
+    make_list(&a, batch, "<u8", batch->ordinals, sizeof *batch->ordinals);
+    if (!write_array(k, batch, &a, ".ordinals"))
+        return false;
+    make_list(&a, batch, "|u1", batch->mask, sizeof *batch->mask);
+    return write_array(k, batch, &a, ".mask");
 }
 
 /* Whether the next bytes can be written at once; false: Ctrl-C came before whoever reads did. */

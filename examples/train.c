@@ -7,7 +7,16 @@
  *     ./train photos state.json
  */
 #include <millrace/millrace.h>
+#include <signal.h>
 #include <stdio.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
 
 static double mean_of(const mr_batch *batch)
 {
@@ -45,7 +54,7 @@ static int train(mr_loader *loader, const char *state)
 {
     mr_batch *batch = NULL;
     int result = restore(loader, state);
-    while (result == 0 && (result = mr_loader_next(loader, &batch)) == 0 && batch != NULL) {
+    while (result == 0 && !interrupted && (result = mr_loader_next(loader, &batch)) == 0 && batch != NULL) {
         printf("epoch %llu batch %llu: %u images, mean %.3f\n", (unsigned long long)batch->epoch,
                (unsigned long long)batch->number, batch->count, mean_of(batch));
         mr_batch_release(batch);
@@ -87,6 +96,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: train FOLDER STATE\n");
         return 2;
     }
+    signal(SIGINT, on_interrupt);
     int failed = mr_dataset_new(NULL, &dataset) != 0 || mr_recipe_new(NULL, &recipe) != 0 ||
                  run(dataset, recipe, argv[1], argv[2]) != 0;
     mr_recipe_free(recipe);

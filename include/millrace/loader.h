@@ -163,6 +163,7 @@ typedef struct mr_loader_stats {
     uint64_t memory_nbytes;                  /* held now */
     const char *bottleneck;                  /* "cores", "storage", "consumer", "none" (too little to say) */
     uint32_t rank, world;                    /* as given, or as found */
+    uint64_t unlisted;                       /* bad samples that could not be written to the quarantine file */
 } mr_loader_stats;
 
 /*
@@ -230,7 +231,7 @@ MR_API uint64_t mr_loader_batches(const mr_loader *loader);
 
 /*
  * Where it stands, after the last batch that mr_loader_next gave: JSON, as snprintf would write it; returns the length
- * it has. It is the same on all ranks, and has no rank in it.
+ * it has, 0 when there is no memory for it. It is the same on all ranks, and has no rank in it.
  */
 MR_API size_t mr_loader_state(mr_loader *loader, char *text, size_t nbytes);
 

@@ -89,6 +89,7 @@ int mr_dataset_new(const mr_dataset_options *options, mr_dataset **out)
     if (d == NULL)
         return MR_ENOMEM;
     d->hooks = hooks;
+    d->references = 1;
     d->cpu = mr__cpu_detect();
     int result = copy_options(d, options);
     if (result == 0)
@@ -138,9 +139,14 @@ void mr__dataset_unreserve(mr_dataset *d)
     d->indexed_now = false;
 }
 
+void mr__dataset_ref(mr_dataset *d)
+{
+    atomic_fetch_add_explicit(&d->references, 1, memory_order_relaxed);
+}
+
 void mr_dataset_free(mr_dataset *d)
 {
-    if (d == NULL)
+    if (d == NULL || atomic_fetch_sub_explicit(&d->references, 1, memory_order_acq_rel) != 1)
         return;
     mr__dataset_unreserve(d);
     mr__free(&d->hooks, atomic_load(&d->key_map));

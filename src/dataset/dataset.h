@@ -49,6 +49,7 @@ typedef struct mr__dataset_form {
 } mr__dataset_form;
 
 struct mr_dataset {
+    atomic_uint references; /* its owner's, and those of loaders */
     mr_hooks hooks;
     mr__cpu_flags cpu;          /* for hashes and planes */
     mr_dataset_options options; /* texts are copies */
@@ -73,6 +74,12 @@ struct mr_dataset {
     atomic_bool warned;          /* that an index cannot be written */
     _Atomic(uint64_t *) key_map; /* of all shards, once it was asked for */
 };
+
+/*
+ * One more, to be given back by mr_dataset_free: a loader's, whose threads may be held up by a disk for longer than its
+ * owner waits for them.
+ */
+void mr__dataset_ref(mr_dataset *d);
 
 /* Makes room for `shards` shards of `forms` forms. */
 int mr__dataset_reserve(mr_dataset *d, size_t shards, uint32_t forms);

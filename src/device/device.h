@@ -83,7 +83,7 @@ typedef struct mr__device_type {
 
     /*
      * Stops and frees it; tasks that are not done will not be. False: by the deadline a lane was still held up, and it
-     * is left to itself with all that it uses: nothing of the work may be freed but the dataset.
+     * is left to itself with all that it uses: nothing of the work may be freed.
      */
     bool (*close)(mr__device *device, uint64_t deadline_ns);
 } mr__device_type;

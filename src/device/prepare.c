@@ -54,11 +54,11 @@ void mr__hands_lap(mr__hands *hands, mr__stage_id stage, uint64_t count, uint64_
     hands->lap_ns = ended;
 }
 
-/* The sample's name before what went wrong with it. After a long time in a step of the program's it may be gone. */
-static int name_sample(mr__hands *hands, mr__errand *e, int result)
+/* The sample's name before what went wrong with it. */
+static int name_sample(mr__errand *e, int result)
 {
     mr__detail why = e->task->detail;
-    if (result == 0 || (hands->gone != NULL && atomic_load(hands->gone)))
+    if (result == 0)
         return result;
     return mr__fail(&e->task->detail, result, "%.100s: %s", e->fetch.key, why.text);
 }
@@ -73,7 +73,7 @@ static int resolve(mr__hands *hands, mr__errand *e, uint32_t width, uint32_t hei
     e->resolved = true;
     int result = mr__recipe_resolve(work->recipe, e->task->draws, turned ? height : width, turned ? width : height,
                                     &e->chain, &e->task->detail);
-    return name_sample(hands, e, result);
+    return name_sample(e, result);
 }
 
 /* An image is read in part where its form can be, and its size and so its region are known before anything is read. */
@@ -256,7 +256,7 @@ static int make_sample(mr__hands *hands, mr__errand *e, const void *bytes, size_
     mr__hands_lap(hands, MR__AT_DECODE, 1, mr_image_row_nbytes(&part) * part.height);
     result = mr__augment_run(hands->augment, &e->chain, &part, e->task->slot, &e->task->detail);
     mr__hands_lap(hands, MR__AT_AUGMENT, 1, hands->work->finish.output.sample_nbytes);
-    return name_sample(hands, e, result);
+    return name_sample(e, result);
 }
 
 int mr__prepare_end(mr__hands *hands, mr__errand *e)

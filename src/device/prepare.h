@@ -32,8 +32,7 @@ typedef struct mr__hands {
     mr__augment *augment;
     mr__thread_meter *meter;
     mr__buffer gray;
-    const atomic_bool *gone; /* that the dataset may be: nothing of it is to be touched; NULL: it never is */
-    uint64_t lap_ns;         /* when the last stage ended: the next one begins there */
+    uint64_t lap_ns; /* when the last stage ended: the next one begins there */
 } mr__hands;
 
 int mr__hands_init(mr__hands *hands, const mr__work *work, mr__detail *detail);

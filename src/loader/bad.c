@@ -79,26 +79,45 @@ static bool reserve(mr__bad *bad, const mr_hooks *hooks)
     return true;
 }
 
-/* One line for each sample, in one write, so that several processes can share the file. The bad mutex is held. */
+/* In one write where that can be, so that several processes can share the file. False: errno says why not. */
+static bool write_line(int file, const char *text, size_t nbytes)
+{
+    while (nbytes != 0) {
+        ssize_t some = write(file, text, nbytes);
+        if (some < 0 && errno == EINTR)
+            continue;
+        if (some <= 0)
+            return false;
+        text += some;
+        nbytes -= (size_t)some;
+    }
+    return true;
+}
+
+/* A line for a sample, once. The bad mutex is held. */
 static void list(mr_loader *l, const mr__task *task)
 {
     mr__bad *bad = &l->bad;
     mr_sample sample = {.struct_size = sizeof sample};
     const char *text;
     size_t nbytes;
-    if (bad->file < 0 || !reserve(bad, &l->hooks))
+    if (bad->file < 0)
         return;
-    size_t at = find(bad, task->ordinal);
-    if (bad->listed[at] == task->ordinal)
+    bool room = reserve(bad, &l->hooks);
+    size_t at = room ? find(bad, task->ordinal) : 0;
+    if (room && bad->listed[at] == task->ordinal)
         return;
-    bad->listed[at] = task->ordinal;
-    bad->listed_count++;
     bool known = mr_dataset_sample(l->dataset, task->ordinal, &sample) == 0;
     mr__text_clear(&bad->line);
     mr__pack_quarantine_add(&bad->line, task->ordinal, known ? sample.key : "", known ? sample.key_nbytes : 0,
                             task->code, task->detail.text);
-    if (mr__text_finish(&bad->line, &text, &nbytes) != 0 || write(bad->file, text, nbytes) != (ssize_t)nbytes)
+    if (!room || mr__text_finish(&bad->line, &text, &nbytes) != 0 || !write_line(bad->file, text, nbytes)) {
+        bad->unlisted++;
         mr__log(&l->hooks, MR_LOG_ERROR, "the quarantine file cannot be written: %s", mr__errno_text(errno).text);
+        return;
+    }
+    bad->listed[at] = task->ordinal;
+    bad->listed_count++;
 }
 
 bool mr__bad_allow(mr_loader *l, uint64_t epoch, uint32_t count)

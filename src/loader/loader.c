@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "dataset/dataset.h"
 #include "loader/setup.h"
 #include "step/augment.h"
 #include <millrace/system.h>
@@ -66,8 +67,9 @@ static int set_out(mr_loader *l, const mr_loader_options *o, const mr_recipe *re
     if (o->start > l->order.positions)
         return mr__fail(detail, MR_EARGUMENT, "start is %llu, but an epoch has %llu positions",
                         (unsigned long long)o->start, (unsigned long long)l->order.positions);
+    l->epoch_batches = mr__deal_batches(&l->deal);
     mr__loader_seek(l, o->epoch, o->start);
-    if (l->batches == 0)
+    if (l->epoch_batches == 0)
         return mr__fail(detail, MR_EARGUMENT,
                         "%llu positions are not one batch of %u x %u ranks, and incomplete ones are dropped",
                         (unsigned long long)l->order.positions, l->batch, l->ranks.world);
@@ -124,6 +126,7 @@ static int share_memory(mr_loader *l, const mr_loader_options *o, uint32_t threa
                         (unsigned long long)o->memory_nbytes, o->slots, each);
     *slots = fit < *slots ? (uint32_t)fit : *slots;
     share_rest(&l->work, o->memory_nbytes - *slots * (uint64_t)each, threads);
+    l->meter.limit_nbytes = o->memory_nbytes;
     return 0;
 }
 
@@ -196,9 +199,9 @@ static int build(mr_loader *l, const mr_loader_options *o, const mr_recipe *reci
     if (result == 0)
         result = make_ready(l, detail);
     if (result == 0)
-        result = make_blank(l, detail);
-    if (result == 0)
         result = mr__ring_init(l, slots, detail);
+    if (result == 0)
+        result = make_blank(l, detail);
     if (result == 0)
         result = mr__bad_init(l, o, detail);
     if (result == 0)
@@ -211,6 +214,7 @@ static int build(mr_loader *l, const mr_loader_options *o, const mr_recipe *reci
 /* Also of one that is half built; it has no device any more. */
 static void dismantle(mr_loader *l)
 {
+    mr_dataset_free(l->dataset);
     mr__bad_fini(l);
     mr__ring_fini(l);
     mr__free(&l->hooks, l->blank);
@@ -240,7 +244,9 @@ int mr_loader_new(mr_dataset *dataset, const mr_recipe *recipe, const mr_loader_
     l->bad.file = -1;
     l->pid = getpid();
     l->dataset = dataset;
-    mr__meter_init(&l->meter, &hooks, o.memory_nbytes != 0 ? o.memory_nbytes : UINT64_MAX);
+    if (dataset != NULL)
+        mr__dataset_ref(dataset);
+    mr__meter_init(&l->meter, &hooks, UINT64_MAX);
     l->hooks = mr__meter_hooks(&l->meter);
     l->made_ns = hooks.now_ns(hooks.user);
     int result = build(l, &o, recipe, &why);
@@ -273,9 +279,5 @@ const char *mr_loader_detail(const mr_loader *l)
 
 uint64_t mr_loader_batches(const mr_loader *l)
 {
-    if (mr__loader_here(l) != 0)
-        return 0;
-    mr__deal whole = l->deal;
-    whole.start = 0;
-    return mr__deal_batches(&whole);
+    return mr__loader_here(l) == 0 ? l->epoch_batches : 0;
 }

@@ -67,7 +67,7 @@ typedef struct mr__bad {
     mr__mutex mutex;
     bool ready;
     uint64_t epoch, in_epoch; /* bad positions that were delivered, of this epoch; under the loader's lock */
-    uint64_t met, substitutes;
+    uint64_t met, substitutes, unlisted;
     int file; /* -1: none */
     mr__text line;
     uint64_t *listed; /* ordinals that are in the file: a table with open places of UINT64_MAX */
@@ -115,6 +115,7 @@ struct mr_loader {
     /* What is dispatched next. */
     uint64_t epoch;
     mr__deal deal;
+    uint64_t epoch_batches;       /* of a whole one */
     uint64_t next_batch, batches; /* of this epoch, as the deal counts */
     bool over;                    /* there is nothing more to dispatch */
 

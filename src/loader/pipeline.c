@@ -32,6 +32,7 @@ void mr__loader_seek(mr_loader *l, uint64_t epoch, uint64_t position)
     l->over = l->batches == 0 || l->epoch >= l->end_epoch;
     l->at.epoch = l->epoch;
     l->at.position = l->deal.start;
+    l->bad.epoch = UINT64_MAX; // what was bad before is not counted again
 }
 
 /* The batch that comes next gets a slot. The mutex is held. */
@@ -360,7 +361,7 @@ static int wait_for_batch(mr_loader *l, mr_batch **out)
     int result = 0;
     while (result == 0 && l->code == 0) {
         if (l->stopped)
-            return mr__fail(&l->detail, MR_ECLOSED, "the loader was stopped");
+            return MR_ECLOSED;
         if (is_ready(l) && !l->held)
             return l->code = deliver(l, out);
         if (l->over && l->length == 0 && !l->held) {
@@ -401,6 +402,8 @@ int mr_loader_next(mr_loader *l, mr_batch **out)
         l->first_ns = l->first_ns == 0 ? left : l->first_ns;
         mr__consumer_add(&l->consumer, left - came, ready, (*out)->count);
     }
+    if (l->code != 0)
+        mr__condition_wake_all(&l->news); // others who wait, wait for nothing
     mr__mutex_unlock(&l->mutex);
     return result;
 }
@@ -425,6 +428,8 @@ void mr_loader_stop(mr_loader *l)
     if (mr__loader_here(l) != 0)
         return;
     mr__mutex_lock(&l->mutex);
+    if (!l->stopped && l->code == 0)
+        mr__fail(&l->detail, MR_ECLOSED, "the loader was stopped");
     l->stopped = true;
     mr__condition_wake_all(&l->news);
     mr__mutex_unlock(&l->mutex);

@@ -37,6 +37,7 @@ int mr_loader_get_stats(mr_loader *l, mr_loader_stats *stats)
     mr__mutex_lock(&l->bad.mutex);
     s.bad = l->bad.met;
     s.substitutes = l->bad.substitutes;
+    s.unlisted = l->bad.unlisted;
     mr__mutex_unlock(&l->bad.mutex);
     return mr__struct_give(stats, &s, sizeof s) ? 0 : MR_EARGUMENT;
 }

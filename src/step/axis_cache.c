@@ -59,20 +59,28 @@ static size_t oldest_place(const mr__axis_cache *cache)
     return oldest;
 }
 
+/* By steps, so that a place that gets a somewhat larger axis than it had has room for it. */
+static int reserve(const mr__axis_cache *cache, mr__buffer *buffer, size_t nbytes)
+{
+    const size_t step = 8192;
+    return mr__buffer_reserve(buffer, cache->hooks,
+                              nbytes <= SIZE_MAX - step ? (nbytes + step - 1) / step * step : nbytes);
+}
+
 static int make_axis(mr__axis_cache *cache, mr__axis_place *p, const mr__axis_key *key, mr__detail *detail)
 {
     const mr__resample_side *side = &key->side;
     size_t nbytes;
     if (!mr__resample_axis_nbytes(side, &nbytes))
         return mr__fail(detail, MR_ELIMIT, "a side of %u pixels to %u: too many weights", side->in, side->out);
-    if (mr__buffer_reserve(&p->weights, cache->hooks, nbytes) != 0)
+    if (reserve(cache, &p->weights, nbytes) != 0)
         return MR_ENOMEM;
     if (!mr__resample_axis_init(&p->axis, side, p->weights.bytes))
         return mr__fail(detail, MR_EINTERNAL, "a side of %u pixels to %u, of which %u from %u on are there: too few",
                         side->in, side->out, side->span, side->origin);
     if (cache->kernels->table_nbytes == NULL || side->depth == 16)
         return 0;
-    if (mr__buffer_reserve(&p->table, cache->hooks, cache->kernels->table_nbytes(&p->axis, key->channels)) != 0)
+    if (reserve(cache, &p->table, cache->kernels->table_nbytes(&p->axis, key->channels)) != 0)
         return MR_ENOMEM;
     cache->kernels->table_init(&p->axis, key->channels, p->table.bytes);
     return 0;

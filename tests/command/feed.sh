@@ -173,11 +173,11 @@ json_is out 'j["samples"], j["batches"]' '(24, 3)'
 
 # Files for NumPy, and the images alone.
 run 0 feed packed --recipe 'short(40) center(32x24)' --order sequential --batch 8 --sink npy -o arrays
-has out '^  written +8 files, [0-9.]+ kB to arrays$'
+has out '^  written +16 files, [0-9.]+ kB to arrays$'
 run 0 feed packed --recipe 'short(40) center(32x24)' --order sequential --batch 8 --sink raw -o raw
 cat >read.py <<'END'
 import ast, glob, struct, sys
-names = sorted(n for n in glob.glob("arrays/epoch0000-batch*.npy") if ".labels." not in n)
+names = sorted(n for n in glob.glob("arrays/epoch0000-position*.npy") if n.count(".") == 1)
 def read(name):
     b = open(name, "rb").read()
     assert b[:8] == b"\x93NUMPY\x01\x00", name
@@ -194,10 +194,14 @@ for name in names:
     t, lshape, b = read(name.replace(".npy", ".labels.npy"))
     assert t == "<i8" and lshape == shape[:1], name
     labels += struct.unpack("<%dq" % lshape[0], b)
+    t, lshape, b = read(name.replace(".npy", ".ordinals.npy"))
+    assert t == "<u8" and struct.unpack("<%dQ" % lshape[0], b) == tuple(range(len(labels) - lshape[0], len(labels))), name
+    t, lshape, b = read(name.replace(".npy", ".mask.npy"))
+    assert t == "|u1" and b == bytes(lshape[0]), name
 assert b"".join(images) == open("raw", "rb").read()
 print(names[-1], len(labels), labels == sorted(labels), set(labels))
 END
-is "$(python3 read.py 2>&1)" "arrays/epoch0000-batch000003.npy 30 True {0, 1, 2}" "the arrays"
+is "$(python3 read.py 2>&1)" "arrays/epoch0000-position000000024.npy 30 True {0, 1, 2}" "the arrays"
 "$MILLRACE" feed packed --recipe 'short(40) center(32x24)' --order sequential --sink raw -o - 2>err >piped
 cmp -s piped raw || fail "raw through a pipe is not raw"
 has err '^Fed 30 images'
@@ -205,19 +209,19 @@ run 1 feed packed --recipe 'rrc(32)' --sink raw -o raw
 has err '^millrace: raw: is there already; --force replaces it$'
 cmp -s piped raw || fail "a file was replaced without --force"
 run 1 feed packed --recipe 'rrc(32)' --batch 8 --sink npy -o arrays
-has err '^millrace: arrays/epoch0000-batch000000.npy: is there already; --force replaces it$'
+has err '^millrace: arrays/epoch0000-position000000000.npy: is there already; --force replaces it$'
 run 0 feed packed --recipe 'rrc(32)' --batch 8 --sink npy -o arrays --force
 run 1 feed packed --recipe 'rrc(32)' --sink raw -o missing/raw --json
 json_is out 'j["error"]["code"]' MR_EIO
 run 0 feed packed --recipe 'rrc(8) normalize(imagenet)' --sink npy -o floats
-head -c 128 floats/epoch0000-batch000000.npy | tail -c +11 >head
+head -c 128 floats/epoch0000-position000000000.npy | tail -c +11 >head
 has head "<f4.*\(30, 3, 8, 8\)"
 run 0 feed packed --recipe 'rrc(8) normalize(imagenet) dtype(bf16)' --sink npy -o brains
-head -c 128 brains/epoch0000-batch000000.npy | tail -c +11 >head
+head -c 128 brains/epoch0000-position000000000.npy | tail -c +11 >head
 has head "<u2"
 has err '^millrace: note: NumPy has no bf16'
 run 0 feed packed --recipe 'rrc(8)' --batch 8 --rank 1 --world 2 --sink npy -o ranks
-[ -e ranks/epoch0000-batch000000-rank0001.npy ] || fail "a rank's file lacks its number"
+[ -e ranks/epoch0000-position000000000-rank0001.npy ] || fail "a rank's file lacks its number"
 
 # A bad sample: fails, is skipped, or is replaced, and is listed.
 cp -r set damaged
@@ -277,4 +281,17 @@ kill -TERM $loop
 wait $loop
 is $? 143 "the exit code of a feed that is ended as it waits"
 has told '^No batch was fed$'
+
+# What cannot be written is said, and what nobody writes into is not waited for.
+if [ -c /dev/full ]; then
+    run 1 feed damaged --recipe 'rrc(16)' --bad skip --quarantine /dev/full
+    has err '^millrace: /dev/full: 1 bad sample could not be listed in it$'
+fi
+mkfifo pipe
+run 1 feed packed --recipe 'rrc(16)' --state pipe
+has err '^millrace: pipe: is no file: a state is kept in one$'
+run 1 feed packed --recipe 'rrc(16)' --weights pipe
+run 1 feed packed --recipe 'rrc(16)' --state missing/state
+has err 'missing/state: '
+
 finish

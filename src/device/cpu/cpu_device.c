@@ -70,7 +70,7 @@ static const pool *const_pool_of(const mr__device *device)
     return (const pool *)device;
 }
 
-/* When it is, the dataset may be gone at any time for a lane that was held up. */
+/* When it is, what is not done need not be: a lane that was held up is to end soon, and tells nobody. */
 static bool is_closing(const pool *p)
 {
     return atomic_load_explicit(&p->closing, memory_order_acquire);
@@ -110,9 +110,9 @@ static bool read_errand(lane *l, bool there)
             if (send_away(l))
                 return false;
             mr__read_wait(&l->errand->read, &p->hooks);
-            if (is_closing(p))
-                return false;
         }
+        if (is_closing(p))
+            return false;
         if (!mr__prepare_next(&l->hands, l->errand))
             return true;
     }
@@ -365,7 +365,6 @@ static int equip_lanes(pool *p, mr__detail *detail)
         int result = mr__hands_init(&l->hands, p->work, detail);
         if (result != 0)
             return result;
-        l->hands.gone = &p->closing;
         l->pool = p;
         l->number = i;
         l->errand = &p->errands[i];
