@@ -420,8 +420,7 @@ static int finish(feeding *f)
     else if (stopped)
         complain(NULL, "feed: stopped; with --state=FILE it could go on");
     if (f->stats.unlisted != 0)
-        complain(NULL, "%s: %s bad sample%s could not be listed in it", f->s->quarantine,
-                 count_text(f->stats.unlisted).text, f->stats.unlisted == 1 ? "" : "s");
+        complain(NULL, "%s: not all bad samples could be listed in it", f->s->quarantine);
     return f->code == 0 && !f->lost && f->stats.unlisted == 0 ? EXIT_GOOD : EXIT_BAD_INPUT;
 }
 

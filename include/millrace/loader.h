@@ -163,7 +163,7 @@ typedef struct mr_loader_stats {
     uint64_t memory_nbytes;                  /* held now */
     const char *bottleneck;                  /* "cores", "storage", "consumer", "none" (too little to say) */
     uint32_t rank, world;                    /* as given, or as found */
-    uint64_t unlisted;                       /* bad samples that could not be written to the quarantine file */
+    uint64_t unlisted;                       /* lines that could not be written to the quarantine file */
 } mr_loader_stats;
 
 /*
