@@ -329,7 +329,7 @@ static int read_without_memory(const mr_hooks *hooks, void *arg)
     int result = 0;
     for (size_t i = 0; i < 3 && result == 0; i++) {
         if (!mr__read_now(&read, hooks))
-            mr__read_rest(&read, hooks);
+            mr__read_wait(&read, hooks);
         result = read.error == ENOMEM ? MR_ENOMEM : 0;
         if (result == 0) {
             assert_memory_equal(read.buffer.bytes, s->bytes, 100 * (i + 1));
