@@ -179,7 +179,7 @@ static void others_do_not_move(void **state)
     mr_loader_free(b);
 }
 
-enum { MANY = 480, DAMAGES = 8 };
+enum { MANY = 960, FORMS = 6, DAMAGES = 8 };
 
 /* A twentieth is damaged: every form in every way. */
 static bool is_damaged(size_t i)
@@ -190,7 +190,7 @@ static bool is_damaged(size_t i)
 static picture_file many_image(size_t i, const char **ending)
 {
     static const pack_kind kinds[] = {PACK_JPEG, PACK_JPEG_PROGRESSIVE, PACK_PNG_3, PACK_WEBP};
-    size_t kind = i % 20 == 7 ? i / 20 % 6 : i % 6;
+    size_t kind = is_damaged(i) ? i / 20 % FORMS : i % FORMS;
     uint32_t width = 20 + (uint32_t)(i % 13), height = 21;
     if (kind < 4) {
         *ending = pack_ending(kinds[kind]);
@@ -230,7 +230,7 @@ static mr_dataset *open_damaged(void)
     for (size_t i = 0; i < MANY; i++) {
         const char *ending;
         picture_file file = many_image(i, &ending);
-        snprintf(names[i], sizeof names[i], "many/%c/%03zu.%s", "abcd"[i / 120], i, ending);
+        snprintf(names[i], sizeof names[i], "many/%c/%03zu.%s", "abcd"[i / 240], i, ending);
         test_folder_write(&folder, names[i], file.bytes, file.nbytes);
         free(file.bytes);
     }
@@ -239,7 +239,7 @@ static mr_dataset *open_damaged(void)
         const char *ending;
         picture_file file = many_image(i, &ending);
         if (is_damaged(i))
-            damage(names[i], &file, i / 20 % DAMAGES);
+            damage(names[i], &file, i / 20 / FORMS % DAMAGES);
         free(file.bytes);
     }
     return many;
