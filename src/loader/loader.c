@@ -54,7 +54,6 @@ static int set_out(mr_loader *l, const mr_loader_options *o, const mr_recipe *re
         return result;
     l->batch = o->batch != 0 ? o->batch : BATCH;
     l->end_epoch = o->epochs != 0 ? o->epoch + o->epochs : (uint64_t)UINT32_MAX + 1;
-    l->drop_last = o->drop_last;
     l->has_numa_node = o->has_numa_node;
     l->numa_node = o->numa_node;
     l->timeout_ns = o->timeout_ns != 0 ? o->timeout_ns : TIMEOUT_NS;
@@ -63,7 +62,7 @@ static int set_out(mr_loader *l, const mr_loader_options *o, const mr_recipe *re
                          .batch = l->batch,
                          .rank = l->ranks.rank,
                          .world = l->ranks.world,
-                         .drop_last = l->drop_last};
+                         .drop_last = o->drop_last};
     if (o->start > l->order.positions)
         return mr__fail(detail, MR_EARGUMENT, "start is %llu, but an epoch has %llu positions",
                         (unsigned long long)o->start, (unsigned long long)l->order.positions);

@@ -88,7 +88,6 @@ struct mr_loader {
     uint32_t form;
     uint32_t batch;     /* places */
     uint64_t end_epoch; /* behind the last one */
-    bool drop_last;
     bool has_numa_node;
     uint32_t numa_node;
     uint64_t timeout_ns;

@@ -88,7 +88,7 @@ int mr__step_settle(mr_step *step, mr__detail *detail)
     return code;
 }
 
-/* Into the place behind the last step; the name stays the caller's for now. */
+/* Into the place behind the last step, which does not count yet; the name is still the caller's. */
 static int copy_user(mr_recipe *recipe, const mr_user_step *given)
 {
     mr_user_step *user = &recipe->users[recipe->count];
