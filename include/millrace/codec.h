@@ -109,6 +109,12 @@ typedef struct mr_decode_hints {
      */
     const void *index;
     size_t index_nbytes;
+    /*
+     * Numbers as they are stored instead of what they are shown as, for masks of classes: of a PNG with a palette the
+     * indices, of gray with less than 8 bits what is not spread to 0 to 255. With 1 channel of 8 bits; whatever else is
+     * stored or asked for is as without it.
+     */
+    bool values;
 } mr_decode_hints;
 
 /* Who decodes a JPEG. Both give the same pixels; libjpeg-turbo is slower, and takes kinds that ours does not. */

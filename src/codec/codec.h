@@ -65,6 +65,7 @@ typedef struct mr__request {
     bool accept_damaged;
     const uint8_t *index; /* of the codec's own making, or of anyone's; NULL: none */
     size_t index_nbytes;
+    bool values; /* mr_decode_hints.values */
 } mr__request;
 
 typedef struct mr__codec {

@@ -92,7 +92,8 @@ int mr__plan_init(mr__plan *plan, mr__call *call, const mr__codec *codec, const 
     plan->request = (mr__request){.info = info,
                                   .accept_damaged = hints->accept_damaged,
                                   .index = hints->index,
-                                  .index_nbytes = hints->index != NULL ? hints->index_nbytes : 0};
+                                  .index_nbytes = hints->index != NULL ? hints->index_nbytes : 0,
+                                  .values = hints->values};
     uint32_t reduce = hints->reduce != 0 ? hints->reduce : 1;
     uint32_t width = mr__ceil_div(info->width, reduce), height = mr__ceil_div(info->height, reduce);
     bool turned = mr__orientation_turns(plan->orientation);

@@ -233,6 +233,8 @@ int mr__png_decode(mr__call *call, const mr__request *request, const mr_image *t
         result = mr__expand_init(&expand, call, &png, to->channels, to->depth, &state->pixels);
     if (result != 0)
         return result;
+    if (request->values)
+        mr__expand_values(&expand);
     if (png.interlaced)
         mr__png_decode_adam7(state, pass, &ring, &expand, request->region, to);
     else

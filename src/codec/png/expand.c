@@ -88,6 +88,12 @@ int mr__expand_init(mr__expand *e, mr__call *call, const mr__png *png, uint32_t 
     return at_once && !png->interlaced ? 0 : reserve_rows(e, call, rows);
 }
 
+void mr__expand_values(mr__expand *e)
+{
+    for (uint32_t i = 0; i < 256 && e->by_table && e->channels == 1; i++)
+        e->table[i][0] = (uint8_t)i;
+}
+
 /* Inlined with constant bits and channels, so that each becomes a loop of its own. */
 static inline __attribute__((always_inline)) void look_up(const mr__expand *e, uint8_t *to, const uint8_t *from,
                                                           uint32_t x, uint32_t count, uint32_t bits, uint32_t channels)

@@ -26,6 +26,9 @@ typedef struct mr__expand {
 int mr__expand_init(mr__expand *expand, mr__call *call, const mr__png *png, uint32_t channels, uint32_t depth,
                     mr__buffer *rows);
 
+/* Stored values, of images with one sample of up to 8 bits that become 1 channel; of others nothing changes. */
+void mr__expand_values(mr__expand *expand);
+
 /* `count` pixels of an unfiltered row from pixel x on. */
 void mr__expand_row(mr__expand *expand, uint8_t *to, const uint8_t *from, uint32_t x, uint32_t count);
 
