@@ -25,17 +25,18 @@ static uint64_t check_view(const mr_annotation_view *view)
     FUZZ_REQUIRE(view->keypoint_starts[0] == 0, "the first keypoint is %zu", view->keypoint_starts[0]);
     FUZZ_REQUIRE(view->keypoint_starts[view->count] == view->keypoint_count, "%zu keypoints", view->keypoint_count);
     for (size_t i = 0; i < view->count; i++) {
-        float values[5];
-        uint32_t bits[5];
+        float values[10];
+        uint32_t bits[10];
         memcpy(values, view->boxes + 4 * i, 4 * sizeof *values);
         values[4] = view->areas[i];
+        memcpy(values + 5, view->rotated + 5 * i, 5 * sizeof *values);
         memcpy(bits, values, sizeof bits);
-        for (size_t k = 0; k < 5; k++) {
+        for (size_t k = 0; k < 10; k++) {
             FUZZ_REQUIRE(isfinite(values[k]), "box or area of object %zu", i);
             sum = sum * 31 + bits[k];
         }
         FUZZ_REQUIRE(view->keypoint_starts[i] <= view->keypoint_starts[i + 1], "keypoints of object %zu", i);
-        FUZZ_REQUIRE((view->flags[i] & ~7) == 0, "flags %u", view->flags[i]);
+        FUZZ_REQUIRE((view->flags[i] & ~31) == 0, "flags %u", view->flags[i]);
         FUZZ_REQUIRE((view->flags[i] & MR_OBJECT_AREA) != 0 || values[4] == 0, "an area that is none");
         sum = sum * 31 + (uint64_t)view->categories[i] + view->flags[i] + view->keypoint_starts[i];
     }
@@ -44,6 +45,25 @@ static uint64_t check_view(const mr_annotation_view *view)
         memcpy(&bits, view->keypoints + i, sizeof bits);
         FUZZ_REQUIRE(isfinite(view->keypoints[i]), "keypoint %zu", i / 3);
         sum = sum * 31 + bits;
+    }
+    return sum;
+}
+
+/* Masks of the first few objects: 0 and 1, or a reason. */
+static uint64_t check_masks(mr_annotation *annotation, const mr_annotation_view *view)
+{
+    uint8_t pixels[24 * 17];
+    uint64_t sum = 0;
+    for (size_t i = 0; i < view->count && i < 4; i++) {
+        const mr_image mask = {24, 17, 1, 8, 24, pixels};
+        memset(pixels, 0x77, sizeof pixels);
+        int result = mr_annotation_mask(annotation, i, &mask);
+        FUZZ_REQUIRE(result == 0 || result == MR_EARGUMENT || result == MR_ECORRUPT, "%s", mr_error_name(result));
+        FUZZ_REQUIRE((view->flags[i] & MR_OBJECT_SEGMENTS) != 0 || result == MR_EARGUMENT, "a mask of nothing");
+        for (size_t k = 0; result == 0 && k < sizeof pixels; k++) {
+            FUZZ_REQUIRE(pixels[k] <= 1, "pixel %zu is %u", k, pixels[k]);
+            sum = sum * 31 + pixels[k];
+        }
     }
     return sum;
 }
@@ -59,7 +79,7 @@ static int read_once(mr_annotation *annotation, const uint8_t *bytes, size_t nby
                  mr_annotation_detail(annotation));
     *sum = 0;
     if (result == 0)
-        *sum = check_view(&view);
+        *sum = check_view(&view) + check_masks(annotation, &view);
     else
         FUZZ_REQUIRE(memcmp(&view, &untouched, sizeof view) == 0, "the view was written after a failure");
     return result;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dataset/annotation.h"
+#include "dataset/annotation_segment.h"
 
 #include <float.h>
 #include <string.h>
@@ -61,19 +61,20 @@ static int reach_object(mr_annotation *a, size_t number, mr__json_token token, m
     return 0;
 }
 
-/* Four numbers and the end of their array; `token` is the first of them. */
+/* Four or five numbers and the end of their array; `token` is the first of them. */
 static int read_box(mr_annotation *a, mr__json_token token, const char *member, mr__object *object)
 {
-    for (size_t i = 0; i < 4; i++, token = mr__json_next(&a->json)) {
-        if (token.kind == MR__JSON_ARRAY_END)
-            return wrong(a, token, member, "fewer than four numbers");
-        int code = read_number(a, token, member, &object->box[i]);
+    uint8_t n = 0;
+    for (; n < 5 && token.kind != MR__JSON_ARRAY_END; n++, token = mr__json_next(&a->json)) {
+        int code = read_number(a, token, member, &object->box[n]);
         if (code != 0)
             return code;
     }
+    if (n < 4)
+        return wrong(a, token, member, "fewer than four numbers");
     if (token.kind != MR__JSON_ARRAY_END)
-        return wrong(a, token, member, "more than four numbers");
-    object->flags |= MR_OBJECT_BOX;
+        return wrong(a, token, member, "more numbers than the four of a box, or the five of a rotated one");
+    object->numbers = n;
     return 0;
 }
 
@@ -122,13 +123,15 @@ static int read_mode(mr_annotation *a, mr__json_token token, const char *member,
         *mode = MR__BOX_XYWH;
     else if (mr__json_is(token, "xyxy") || (is_number && number == 0))
         *mode = MR__BOX_XYXY;
+    else if (mr__json_is(token, "xywha") || mr__json_is(token, "cxcywhr") || (is_number && number == 4))
+        *mode = MR__BOX_ROTATED;
     else if (token.kind == MR__JSON_BAD)
         return wrong(a, token, member, "");
     else if (strcmp(member, "format") == 0)
         mr__json_skip(&a->json, token); /* of the image, maybe */
     else
-        return mr__fail(&a->detail, MR_EUNSUPPORTED, "annotation: \"%s\" at byte %zu is neither xywh nor xyxy", member,
-                        token.at);
+        return mr__fail(&a->detail, MR_EUNSUPPORTED, "annotation: \"%s\" at byte %zu is none of xywh, xyxy and xywha",
+                        member, token.at);
     return a->json.problem == NULL ? 0 : wrong(a, mr__json_next(&a->json), member, "");
 }
 
@@ -140,7 +143,7 @@ static int pass_over(mr_annotation *a, mr__json_token token, const char *member)
 }
 
 /* What a member of an object is about. */
-typedef enum field { OTHER, BOX, CATEGORY, CROWD, AREA, POINTS, MODE, LIST, WIDTH, HEIGHT } field;
+typedef enum field { OTHER, BOX, CATEGORY, CROWD, AREA, POINTS, MODE, SEGMENTS, LIST, WIDTH, HEIGHT } field;
 
 typedef struct name {
     const char *text;
@@ -151,16 +154,20 @@ typedef struct name {
 static const name object_names[] = {
     {"bbox", BOX},         {"box", BOX},        {"category_id", CATEGORY}, {"category", CATEGORY},
     {"label", CATEGORY},   {"cls", CATEGORY},   {"iscrowd", CROWD},        {"area", AREA},
-    {"keypoints", POINTS}, {"bbox_mode", MODE}, {"box_format", MODE},      {NULL, OTHER},
+    {"keypoints", POINTS}, {"bbox_mode", MODE}, {"box_format", MODE},      {"segmentation", SEGMENTS},
+    {NULL, OTHER},
 };
 
 /* Of lists side by side. */
 static const name column_names[] = {
-    {"boxes", BOX},           {"bbox", BOX},          {"labels", CATEGORY},
-    {"categories", CATEGORY}, {"category", CATEGORY}, {"category_id", CATEGORY},
-    {"label", CATEGORY},      {"iscrowd", CROWD},     {"area", AREA},
-    {"keypoints", POINTS},    {"bbox_mode", MODE},    {"box_format", MODE},
-    {"format", MODE},         {NULL, OTHER},
+    {"boxes", BOX},         {"bbox", BOX},
+    {"labels", CATEGORY},   {"categories", CATEGORY},
+    {"category", CATEGORY}, {"category_id", CATEGORY},
+    {"label", CATEGORY},    {"iscrowd", CROWD},
+    {"area", AREA},         {"keypoints", POINTS},
+    {"bbox_mode", MODE},    {"box_format", MODE},
+    {"format", MODE},       {"segmentation", SEGMENTS},
+    {NULL, OTHER},
 };
 
 /* At the top, beside such lists. */
@@ -210,6 +217,8 @@ static int read_field(mr_annotation *a, mr__json_token token, name what, mr__obj
         return code;
     case MODE:
         return read_mode(a, token, what.text, &object->mode);
+    case SEGMENTS:
+        return mr__annotation_read_segments(a, token, object);
     default:
         return pass_over(a, token, what.text);
     }
@@ -386,7 +395,7 @@ static int read_top(mr_annotation *a)
 int mr__annotation_parse(mr_annotation *a, const char *text, size_t nbytes)
 {
     a->json = mr__json_init(text, nbytes);
-    a->count = a->point_count = a->used = 0;
+    a->count = a->point_count = a->segment_count = a->used = 0;
     a->rows = SIZE_MAX;
     a->seen = 0;
     a->is_listed = a->has_label = false;

@@ -81,7 +81,7 @@ static void lists_of_objects(void **state)
     check("[{\"category_id\":1},{\"bbox\":[0,0,1e1,2],\"iscrowd\":1},{}]", "0,0,0,0:1:0:0[] 0,0,10,2:-1:5:0[] "
                                                                            "0,0,0,0:-1:0:0[]");
     check("[{\"segmentation\":[[1,2,3,4,5,6]],\"box\":[1,2,3,4],\"category\":2.0,\"x\":{\"y\":[null]}}]",
-          "1,2,3,4:2:1:0[]");
+          "1,2,3,4:2:17:0[]");
     check("[{\"bbox\":null,\"category_id\":null,\"iscrowd\":true,\"area\":null,\"keypoints\":null}]",
           "0,0,0,0:-1:4:0[]");
     check("[{\"iscrowd\":true,\"label\":-5},{\"iscrowd\":false,\"cls\":9007199254740993}]",
@@ -159,8 +159,38 @@ static void boxes_by_corners(void **state)
           "1,2,3,4:-1:1:0[] 1,2,4,6:-1:1:0[] 1,2,4,6:-1:1:0[]");
     check("{\"boxes\":[[1,2,3,4]],\"format\":\"jpeg\"}", "1,2,3,4:-1:1:0[]");
     check("{\"boxes\":[[-3e38,0,3e38,0]],\"box_format\":\"xyxy\"}", "-3e+38,0,3.40282e+38,0:-1:1:0[]");
-    check_refused("{\"bbox_mode\":\"cxcywh\"}", MR_EUNSUPPORTED, "\"bbox_mode\" at byte 13 is neither xywh nor xyxy");
-    check_refused("[{\"bbox_mode\":2}]", MR_EUNSUPPORTED, "neither");
+    check_refused("{\"bbox_mode\":\"cxcywh\"}", MR_EUNSUPPORTED, "\"bbox_mode\" at byte 13 is none of xywh, xyxy");
+    check_refused("[{\"bbox_mode\":2}]", MR_EUNSUPPORTED, "none of");
+}
+
+static void check_rotated(const char *text, const float wanted[5])
+{
+    mr_annotation_view view = {.struct_size = sizeof view};
+    assert_int_equal(read_json(text, strlen(text), &view), 0);
+    assert_int_equal(view.count, 1);
+    assert_int_equal(view.flags[0], MR_OBJECT_ROTATED);
+    assert_memory_equal(view.rotated, wanted, 5 * sizeof(float));
+    const float none[4] = {0};
+    assert_memory_equal(view.boxes, none, sizeof none);
+}
+
+static void boxes_that_are_rotated(void **state)
+{
+    (void)state;
+    const float wanted[5] = {10, 20, 6, 4, -30.5f}, none[5] = {0};
+    check_rotated("[{\"bbox\":[10,20,6,4,-30.5]}]", wanted);
+    check_rotated("[{\"bbox\":[10,20,6,4,-30.5],\"bbox_mode\":4}]", wanted);
+    check_rotated("{\"boxes\":[[10,20,6,4,-30.5]],\"format\":\"xywha\"}", wanted);
+    check_rotated("{\"bbox_mode\":\"xyxy\",\"objects\":[{\"bbox_mode\":\"cxcywhr\",\"bbox\":[10,20,6,4,-30.5]}]}",
+                  wanted);
+    mr_annotation_view view = {.struct_size = sizeof view};
+    const char *both = "[{\"bbox\":[1,2,3,4]},{\"bbox\":[1,2,3,4,5]}]";
+    assert_int_equal(read_json(both, strlen(both), &view), 0);
+    assert_memory_equal(view.rotated, none, sizeof none);
+    assert_int_equal(view.flags[1], MR_OBJECT_ROTATED);
+    check_refused("[{},{\"bbox\":[1,2,3,4],\"bbox_mode\":4}]", MR_ECORRUPT,
+                  "object 1: a box of 4 numbers, where its mode has 5");
+    check_refused("{\"boxes\":[[1,2,3,4,5]],\"format\":\"xyxy\"}", MR_ECORRUPT, "a box of 5 numbers");
 }
 
 static void other_shapes_are_refused(void **state)
@@ -173,7 +203,7 @@ static void other_shapes_are_refused(void **state)
     check_refused("[{}] x", MR_ECORRUPT, "something behind the value");
     check_refused("{\"annotations\":3}", MR_ECORRUPT, "\"annotations\" at byte 15: no array of objects");
     check_refused("[{\"bbox\":[1,2,3]}]", MR_ECORRUPT, "\"bbox\" at byte 15: fewer than four");
-    check_refused("[{\"bbox\":[1,2,3,4,5]}]", MR_ECORRUPT, "\"bbox\" at byte 18: more than four");
+    check_refused("[{\"bbox\":[1,2,3,4,5,6]}]", MR_ECORRUPT, "\"bbox\" at byte 20: more numbers than the four");
     check_refused("[{\"bbox\":[1,2,3,null]}]", MR_ECORRUPT, "a number is missing");
     check_refused("[{\"bbox\":[1,2,3,1e39]}]", MR_ECORRUPT, "too large");
     check_refused("[{\"bbox\":{\"x\":1}}]", MR_ECORRUPT, "no array");
@@ -274,6 +304,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_said_of_the_image, setup, teardown),
         cmocka_unit_test_setup_teardown(lists_side_by_side, setup, teardown),
         cmocka_unit_test_setup_teardown(boxes_by_corners, setup, teardown),
+        cmocka_unit_test_setup_teardown(boxes_that_are_rotated, setup, teardown),
         cmocka_unit_test_setup_teardown(other_shapes_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(numbers_are_limited, setup, teardown),
         cmocka_unit_test_setup_teardown(arguments_are_checked, setup, teardown),
