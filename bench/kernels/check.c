@@ -38,9 +38,9 @@ static void room_close(room r)
 typedef enum place { PLACE_FRONT, PLACE_BACK, PLACE_ALIGNED } place;
 
 /* A kernel that may use some bytes around its buffers has them there, and then relies on where they start. */
-static uint8_t *place_at(const room *r, place where, size_t offset, size_t nbytes, size_t slack)
+static uint8_t *place_at(const room *r, place where, size_t offset, size_t nbytes, size_t slack, size_t align)
 {
-    size_t align = slack != 0 ? 32 : 1;
+    align = slack != 0 ? 32 : align != 0 ? align : 1;
     if (where == PLACE_FRONT)
         return r->bytes + slack;
     if (where == PLACE_BACK)
@@ -101,7 +101,8 @@ static bool same(bench *b, const kernel *portable, const kernel *variant, size_t
     const uint8_t *in[KERNEL_INPUTS] = {NULL};
     bool extreme = next_random(seed) % 2;
     for (size_t i = 0; i < portable->inputs; i++) {
-        uint8_t *bytes = place_at(&b->in[i], where, next_random(seed) % 64, nbytes, portable->in_slack);
+        uint8_t *bytes =
+            place_at(&b->in[i], where, next_random(seed) % 64, nbytes, portable->in_slack, portable->align);
         fill(bytes - portable->in_slack, nbytes + 2 * portable->in_slack, seed, extreme);
         if (portable->prepare != NULL)
             portable->prepare(bytes, i, nbytes);
@@ -115,7 +116,7 @@ static bool same(bench *b, const kernel *portable, const kernel *variant, size_t
         const kernel *k = v == 0 ? portable : variant;
         for (size_t i = 0; i < portable->outputs; i++) {
             memset(b->out[v][i].bytes, CANARY, b->out[v][i].nbytes);
-            out[i] = place_at(&b->out[v][i], where, offset[i], nbytes, portable->out_slack);
+            out[i] = place_at(&b->out[v][i], where, offset[i], nbytes, portable->out_slack, portable->align);
         }
         k->call(k->function, out, in, nbytes);
     }

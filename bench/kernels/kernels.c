@@ -10,8 +10,10 @@
 
 /* Every table. Adding one is its file and its line here. */
 static const kernel_table *const tables[] = {
-    &kernels_png_unfilter, &kernels_jpeg_pixels, &kernels_jpeg_scans, &kernels_jpeg_bands, &kernels_l3_pixel,
-    &kernels_l3_unit,      &kernels_l3_encode,   &kernels_resample,   &kernels_crc32c,     &kernels_finish};
+    &kernels_png_unfilter, &kernels_jpeg_pixels, &kernels_jpeg_scans, &kernels_jpeg_bands, &kernels_jpeg_forward,
+    &kernels_l3_pixel,     &kernels_l3_unit,     &kernels_l3_encode,  &kernels_resample,   &kernels_crc32c,
+    &kernels_finish,       &kernels_color,       &kernels_warp,       &kernels_filter,     &kernels_noise,
+    &kernels_augmix,       &kernels_mix};
 
 /* As in MILLRACE_CPU, upward. */
 static const char *const levels[] = {"sse41", "avx2-slowpdep", "avx2", "avx512", "neon"};

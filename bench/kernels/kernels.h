@@ -35,6 +35,7 @@ typedef struct kernel {
     size_t outputs;
     size_t in_slack;  /* bytes around each input that may be read; it then starts at a multiple of 32 */
     size_t out_slack; /* likewise of outputs, and written at will */
+    size_t align;     /* where inputs and outputs start without slack: a multiple of this; 0: anywhere */
 } kernel;
 
 typedef struct kernel_table {
@@ -53,6 +54,13 @@ extern const kernel_table kernels_l3_unit;
 extern const kernel_table kernels_l3_encode;
 extern const kernel_table kernels_resample;
 extern const kernel_table kernels_finish;
+extern const kernel_table kernels_augmix;
+extern const kernel_table kernels_color;
+extern const kernel_table kernels_warp;
+extern const kernel_table kernels_filter;
+extern const kernel_table kernels_jpeg_forward;
+extern const kernel_table kernels_noise;
+extern const kernel_table kernels_mix;
 
 /* One kernel beside the portable one. False, with a word on stderr, when they differ. */
 bool kernel_check(const kernel *portable, const kernel *variant, const char *isa, uint64_t seed);

@@ -139,6 +139,11 @@ int mr__buffer_grow(mr__buffer *buffer, const mr_hooks *hooks, size_t used, size
     return 0;
 }
 
+bool mr__buffer_has(const mr__buffer *buffer, const void *at)
+{
+    return (uintptr_t)at >= (uintptr_t)buffer->bytes && (uintptr_t)at < (uintptr_t)buffer->bytes + buffer->capacity;
+}
+
 void mr__buffer_fini(mr__buffer *buffer, const mr_hooks *hooks)
 {
     mr__free(hooks, buffer->bytes);

@@ -50,6 +50,9 @@ int mr__buffer_reserve(mr__buffer *buffer, const mr_hooks *hooks, size_t nbytes)
 /* The same, the first `used` bytes kept; grows by half at least, so that appending is linear. */
 int mr__buffer_grow(mr__buffer *buffer, const mr_hooks *hooks, size_t used, size_t nbytes);
 
+/* Whether a pointer is into it. */
+bool mr__buffer_has(const mr__buffer *buffer, const void *at);
+
 void mr__buffer_fini(mr__buffer *buffer, const mr_hooks *hooks);
 
 #endif

@@ -12,6 +12,7 @@
 #define MR_STEP_FINISH_H
 
 #include "cpu/cpu.h"
+#include "kernel/half.h"
 #include "step/recipe.h"
 
 typedef struct mr__finisher mr__finisher;
@@ -59,10 +60,6 @@ void mr__finisher_init(mr__finisher *f, const mr__finish *finish, mr__cpu_flags 
 
 /* One that leaves samples as they are, in pixels: for what is kept between two passes. */
 void mr__finisher_init_as_is(mr__finisher *f, uint32_t channels, uint32_t depth, mr__cpu_flags cpu);
-
-/* The nearest one, of two the even one. */
-uint16_t mr__f16_from_f32(float value);
-uint16_t mr__bf16_from_f32(float value);
 
 /* The portable ones: others leave to them what is not worth more. */
 mr__finish_kernel mr__finish_planes_u8_c, mr__finish_pixels_u8_c;

@@ -166,18 +166,31 @@ INLINE void pixels(const mr__finisher *f, storing how, size_t channels, bool nor
     }
 }
 
-/* Five pixels are 15 bytes; the 16th is written over by the next five, which come before them. */
+/*
+ * 16 pixels are 48 bytes, a, b and c of 16 each, and are written as 32 and 16. The first 32 are c and b backwards, but
+ * for a byte of b in c's half, one of c in b's and one of a; the last 16 are a backwards, but for a byte of b. From the
+ * row's begin on, which is how it comes into the caches.
+ */
 AVX2 static void mirror_3(const uint8_t *row, size_t n, uint8_t *to)
 {
-    const __m128i mask = _mm_setr_epi8(-1, 12, 13, 14, 9, 10, 11, 6, 7, 8, 3, 4, 5, 0, 1, 2);
-    size_t i = 0;
-    for (; i + 5 < n; i += 5) {
-        __m128i five = _mm_loadu_si128((const void *)(row + 3 * i));
-        _mm_storeu_si128((void *)(to + 3 * (n - 5 - i) - 1), _mm_shuffle_epi8(five, mask));
+    const __m256i of_cb = _mm256_setr_epi8(13, 14, 15, 10, 11, 12, 7, 8, 9, 4, 5, 6, 1, 2, 3, -1, /* c */
+                                           15, -1, 11, 12, 13, 8, 9, 10, 5, 6, 7, 2, 3, 4, -1, 0);
+    const __m256i of_bc = _mm256_setr_epi8(-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 14, /* b */
+                                           -1, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
+    const __m128i a_of_b = _mm_setr_epi8(-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 15, -1);
+    const __m128i of_a = _mm_setr_epi8(-1, 12, 13, 14, 9, 10, 11, 6, 7, 8, 3, 4, 5, 0, 1, 2);
+    const __m128i b_of_a = _mm_setr_epi8(1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
+    for (size_t i = 0; i < n; i += 16) {
+        i = n - i < 16 ? n - 16 : i;
+        uint8_t *end = to + 3 * (n - 16 - i);
+        __m128i a = _mm_loadu_si128((const void *)(row + 3 * i));
+        __m256i bc = _mm256_loadu_si256((const void *)(row + 3 * i + 16)), cb = _mm256_permute4x64_epi64(bc, 0x4e);
+        __m256i first = _mm256_or_si256(_mm256_shuffle_epi8(cb, of_cb), _mm256_shuffle_epi8(bc, of_bc));
+        __m256i more = _mm256_inserti128_si256(_mm256_setzero_si256(), _mm_shuffle_epi8(a, a_of_b), 1);
+        __m128i last = _mm_or_si128(_mm_shuffle_epi8(a, of_a), _mm_shuffle_epi8(_mm256_castsi256_si128(bc), b_of_a));
+        _mm_storeu_si128((void *)(end + 32), last);
+        _mm256_storeu_si256((void *)end, _mm256_or_si256(first, more));
     }
-    for (; i < n; i++)
-        for (size_t c = 0; c < 3; c++)
-            to[3 * (n - 1 - i) + c] = row[3 * i + c];
 }
 
 AVX2 static void mirror_1(const uint8_t *row, size_t n, uint8_t *to)
@@ -202,7 +215,7 @@ AVX2 static void mirror_4(const uint8_t *row, size_t n, uint8_t *to)
 
 static void pixels_u8_avx2(const mr__finisher *f, const uint8_t *row, size_t n, bool flip, uint8_t *to, size_t plane)
 {
-    if (flip && f->channels == 3)
+    if (flip && f->channels == 3 && n >= 16)
         mirror_3(row, n, to);
     else if (flip && f->channels == 1 && n >= 16)
         mirror_1(row, n, to);

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Elastic, pixel by pixel, in what C, OpenCL C and CUDA C have in common: torch's grid_sample without aligned corners,
+ * zeros outside, and torchvision's fill, which is mixed in by how much of the pixel's weights lies inside. Without
+ * contraction.
+ */
+#ifndef MR_KERNEL_ELASTIC_PIXEL_H
+#define MR_KERNEL_ELASTIC_PIXEL_H
+
+#include "kernel/filter_pixel.h"
+
+/*
+ * Noise by place. Row y has groups of 32 pixels; a group is eight blocks of Philox, whose counter is {block, y, 0, 0}:
+ * pixel x has word x / 8 % 4 of block x / 32 * 8 + x % 8, of which the low half is along x, the high one along y. (So
+ * that eight blocks side by side give words in the order of pixels.)
+ */
+#define MR__ELASTIC_GROUP 32
+
+/* Of 16 bits: 2^16 numbers from -1 to 1, which are as far apart, and the mean of which is 0. */
+static inline float mr__elastic_noise(uint32_t half)
+{
+    return ((float)(int32_t)half - 32767.5f) * 0x1p-15f;
+}
+
+/* Where a pixel's middle is from -1 to 1, as torch's linspace has it: from both ends, each sum rounded once. */
+static inline float mr__elastic_middle(uint32_t at, uint32_t side)
+{
+    float last = (float)((double)(side - 1) / (double)side);
+    float step = side > 1 ? (last + last) / (float)(side - 1) : 0.0f;
+    if (at < side / 2)
+        return (float)((double)step * (double)at - (double)last);
+    return (float)((double)last - (double)step * (double)(side - 1 - at));
+}
+
+/* In pixels from such a middle and what it is displaced by; half a side. */
+static inline float mr__elastic_place(float middle, float displaced, float half)
+{
+    float at = middle + displaced;
+    float moved = (at + 1.0f) * half;
+    return moved - 0.5f;
+}
+
+/* The largest whole number not above; of numbers from -2^30 to 2^30. */
+static inline int32_t mr__elastic_floor(float value)
+{
+    int32_t whole = (int32_t)value;
+    return (float)whole > value ? whole - 1 : whole;
+}
+
+/* The weights of the four around, cubic with a = -3/4; t is how far it is from the second. */
+static inline void mr__elastic_cubic(float t, float weight[4])
+{
+    const float a = -0.75f;
+    float far = t + 1.0f, back = 1.0f - t, next = 2.0f - t;
+    weight[0] = ((a * far - 5.0f * a) * far + 8.0f * a) * far - 4.0f * a;
+    weight[1] = ((a + 2.0f) * t - (a + 3.0f)) * t * t + 1.0f;
+    weight[2] = ((a + 2.0f) * back - (a + 3.0f)) * back * back + 1.0f;
+    weight[3] = ((a * next - 5.0f * a) * next + 8.0f * a) * next - 4.0f * a;
+}
+
+/* A sum of samples, and of the weights of those that are inside. */
+static inline uint8_t mr__elastic_filled(float sum, float inside, float fill)
+{
+    float above = (sum - fill) * inside;
+    return mr__rounded_u8(above + fill);
+}
+
+#endif
