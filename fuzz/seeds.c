@@ -429,6 +429,7 @@ int main(int argc, char **argv)
     fuzz_seeds_records(save);
     fuzz_seeds_manifest(save);
     fuzz_seeds_recipe(save);
+    fuzz_seeds_policy(save);
     save_states();
     save_jpegs();
     save_pngs();

@@ -7,4 +7,7 @@
 /* Recipes, as text: good ones of every step, and some that are not. */
 void fuzz_seeds_recipe(void (*save)(const char *name, const void *bytes, size_t nbytes));
 
+/* Tables of policies, likewise. */
+void fuzz_seeds_policy(void (*save)(const char *name, const void *bytes, size_t nbytes));
+
 #endif

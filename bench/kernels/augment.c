@@ -53,10 +53,11 @@ static crops *open_crops(uint32_t spread)
         for (size_t b = 0; b < (size_t)width * 3 * height; b++)
             ((uint8_t *)image.pixels)[b] = (uint8_t)((random = random * 1664525u + 1013904223u) >> 24);
         all->image[i] = image;
-        mr__chain_init(&all->chain[i], width, height);
+        mr__chain_init(&all->chain[i], width, height, false, NULL);
         if (mr__chain_resize(&all->chain[i], SIDE, SIDE, MR_FILTER_BILINEAR, NULL) != 0)
             abort();
-        mr__chain_flip(&all->chain[i], i % 2, false);
+        if (mr__chain_flip(&all->chain[i], i % 2, false, NULL) != 0)
+            abort();
     }
     return all;
 }

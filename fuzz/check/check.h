@@ -88,6 +88,12 @@ void fuzz_check_tar(const fuzz_setting *setting, mr_form form, const uint8_t *by
 /* Any bytes as the text of a recipe; `form` does not matter. */
 void fuzz_check_recipe(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
+/* Any bytes as a table of policies; `form` does not matter. */
+void fuzz_check_policy(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+void fuzz_check_policy_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+/* A recipe made of the bytes, on an image made of them; `form` does not matter. */
+void fuzz_check_steps(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+
 /* The same calls with one allocation failing, or all from one on. */
 void fuzz_check_decode_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_jpeg_own_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
@@ -105,6 +111,7 @@ void fuzz_check_state_failing(const fuzz_setting *setting, mr_form form, const u
 void fuzz_check_tfrecord_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_recordio_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_recipe_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+void fuzz_check_steps_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_list_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
 /* Says what does not hold, and aborts. */

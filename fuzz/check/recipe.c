@@ -56,7 +56,7 @@ static void check_images(const mr_recipe *recipe, const mr_output *output, fuzz_
         mr__detail detail = {{0}};
         mr__chain chain;
         mr__recipe_draw(recipe, fuzz_draw_u64(draw), 3, fuzz_draw_below(draw, 1000), draws);
-        int result = mr__recipe_resolve(recipe, draws, width, height, &chain, &detail);
+        int result = mr__recipe_resolve(recipe, draws, width, height, NULL, &chain, &detail);
         FUZZ_REQUIRE(result == 0 || ((result == MR_EARGUMENT || result == MR_ELIMIT) && detail.text[0] != '\0'),
                      "%s: \"%s\"", mr_error_name(result), detail.text);
         if (result != 0)

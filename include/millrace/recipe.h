@@ -9,7 +9,7 @@
  *
  *     rrc(224, scale=0.08..1) flip normalize(imagenet)
  *
- * and the same steps as structs. doc/recipe.md has every step, its parameters and its reference.
+ * and the same steps as structs. doc/recipe.md and doc/steps.md have every step, its parameters and its reference.
  */
 
 /* The numbers are part of the ABI. */
@@ -28,8 +28,55 @@ typedef enum mr_step_kind {
     MR_STEP_NORMALIZE = 11, /* normalize(imagenet): (v - mean) / std of values from 0 to 1 */
     MR_STEP_LAYOUT = 12,    /* layout(nchw), layout(nhwc) */
     MR_STEP_DTYPE = 13,     /* dtype(u8), dtype(f32), dtype(f16), dtype(bf16) */
-    MR_STEP_USER = 14       /* a function of the program's */
+    MR_STEP_USER = 14,      /* a function of the program's */
+
+    MR_STEP_ROTATE = 15,      /* rotate(30): by -30 to 30 degrees */
+    MR_STEP_AFFINE = 16,      /* affine(10, translate=0.1/0.1, scale=0.9..1.1, shear=5) */
+    MR_STEP_SHEAR = 17,       /* shear(10), shear(-5..5/0..0): along x, along y; degrees */
+    MR_STEP_TRANSLATE = 18,   /* translate(0.1/0.1): by such parts of the width and of the height at most */
+    MR_STEP_PERSPECTIVE = 19, /* perspective(0.5): as seen from aside */
+    MR_STEP_ELASTIC = 20,     /* elastic(50, sigma=5): as if drawn on rubber */
+    MR_STEP_SCALEJITTER = 21, /* scalejitter(1024): fitted into this, times a random scale */
+    MR_STEP_ZOOMOUT = 22,     /* zoomout: the image at a random place of a larger, filled one */
+    MR_STEP_IOUCROP = 23,     /* ioucrop: a random part that keeps enough of some box */
+    MR_STEP_SHORTS = 24,      /* shorts(480/512/544, max=1333): the shorter side to one of these */
+
+    MR_STEP_BRIGHTNESS = 25,   /* brightness(0.4): times 0.6 to 1.4 */
+    MR_STEP_CONTRAST = 26,     /* contrast(0.4) */
+    MR_STEP_SATURATION = 27,   /* saturation(0.4) */
+    MR_STEP_HUE = 28,          /* hue(0.1): turned by -0.1 to 0.1 of the circle */
+    MR_STEP_JITTER = 29,       /* jitter(0.4, 0.4, 0.4, 0.1): the four above, in random order */
+    MR_STEP_GRAYSCALE = 30,    /* grayscale, grayscale(0.1): gray in every channel */
+    MR_STEP_GAMMA = 31,        /* gamma(0.8..1.2) */
+    MR_STEP_INVERT = 32,       /* invert: 255 - v */
+    MR_STEP_POSTERIZE = 33,    /* posterize(4): so many bits */
+    MR_STEP_SOLARIZE = 34,     /* solarize(128): what is not below this is inverted */
+    MR_STEP_EQUALIZE = 35,     /* equalize: all values about as often */
+    MR_STEP_AUTOCONTRAST = 36, /* autocontrast: from 0 to 255 */
+    MR_STEP_SHARPNESS = 37,    /* sharpness(2): 0 blurred, 1 as it is */
+    MR_STEP_BLUR = 38,         /* blur(5, sigma=0.1..2): Gaussian */
+    MR_STEP_JPEG = 39,         /* jpeg(50), jpeg(20..80): as if stored with this quality */
+    MR_STEP_PERMUTE = 40,      /* permute: the channels in random order */
+    MR_STEP_NOISE = 41,        /* noise(0.1): Gaussian */
+
+    MR_STEP_RANDAUG = 42,    /* randaug(2, 9) */
+    MR_STEP_AUTOAUG = 43,    /* autoaug(imagenet), autoaug(file="table.json") */
+    MR_STEP_TRIVIALAUG = 44, /* trivialaug */
+    MR_STEP_AUGMIX = 45,     /* augmix(3) */
+    MR_STEP_ERASE = 46,      /* erase: a random rectangle; behind normalize in its numbers */
+    MR_STEP_CUTOUT = 47,     /* cutout(16): a square, whose middle is anywhere */
+    MR_STEP_MIXUP = 48,      /* mixup(0.2): of two samples of the batch, the mean with weights */
+    MR_STEP_CUTMIX = 49,     /* cutmix(1): a rectangle of another sample of the batch */
+    MR_STEP_SANITIZE = 50    /* sanitize: boxes that have become too small are left out */
 } mr_step_kind;
+
+/* Whose table autoaug takes. */
+typedef enum mr_autoaug {
+    MR_AUTOAUG_IMAGENET = 0,
+    MR_AUTOAUG_CIFAR10 = 1,
+    MR_AUTOAUG_SVHN = 2,
+    MR_AUTOAUG_FILE = 3 /* that of mr_step.path */
+} mr_autoaug;
 
 /* How a batch lies in memory: planes of channels, or pixels. */
 typedef enum mr_batch_layout { MR_NCHW = 0, MR_NHWC = 1 } mr_batch_layout;
@@ -51,8 +98,17 @@ typedef enum mr_border {
     MR_BORDER_SYMMETRIC = 3
 } mr_border;
 
+/* How a step that turns or bends an image looks up a pixel between pixels. */
+typedef enum mr_sampling {
+    MR_SAMPLING_AUTO = 0, /* as torchvision without an argument: bilinear for perspective, elastic and augmix, else
+                             nearest */
+    MR_SAMPLING_NEAREST = 1,
+    MR_SAMPLING_BILINEAR = 2,
+    MR_SAMPLING_BICUBIC = 3
+} mr_sampling;
+
 /* Limits of a recipe. */
-enum { MR_RECIPE_STEPS_MAX = 64, MR_RECIPE_SIDE_MAX = 16384 };
+enum { MR_RECIPE_STEPS_MAX = 64, MR_RECIPE_SIDE_MAX = 16384, MR_RECIPE_LIST_MAX = 16 };
 
 /*
  * A step of the program's own: from one image to another of the size that it says, 8 or 16 bits. `run` is called from
@@ -76,11 +132,11 @@ typedef struct mr_step {
     size_t struct_size;
     mr_step_kind kind;
     uint32_t width, height; /* RESIZE, CENTER, CROP, RRC; PAD with to. SHORT: width alone. Height 0: as the width */
-    mr_filter filter;       /* RESIZE, SHORT, RRC [bilinear] */
-    double scale_low, scale_high; /* RRC: share of the area [0.08, 1]; both 0: the default */
-    double ratio_low, ratio_high; /* RRC: width to height [3/4, 4/3] */
-    bool has_chance;              /* FLIP, VFLIP: that `chance` is given */
-    double chance;                /* [0.5] */
+    mr_filter filter;       /* RESIZE, SHORT, RRC, SCALEJITTER, SHORTS [bilinear] */
+    double scale_low, scale_high; /* RRC: share of the area [0.08, 1]; both 0: the default. AFFINE, ERASE, ... */
+    double ratio_low, ratio_high; /* RRC: width to height [3/4, 4/3]. ERASE, IOUCROP */
+    bool has_chance;              /* that `chance` is given, of the steps that have one: FLIP, ROTATE, ... */
+    double chance;                /* that anything is done; doc/steps.md has each one's default */
     uint32_t pad[4];              /* PAD, CROP: left, top, right, bottom */
     mr_border border;             /* PAD, CROP */
     uint8_t fill[4];              /* CENTER, CROP, PAD: of each channel [0] */
@@ -90,6 +146,48 @@ typedef struct mr_step {
     mr_batch_layout layout;       /* LAYOUT */
     mr_dtype dtype;               /* DTYPE */
     const mr_user_step *user;     /* USER: copied, but what it points at stays the program's */
+
+    /* Ranges are a low and a high end: a number of them is low + (high - low) d 2^-32 of a draw d. */
+    double degrees[2];    /* ROTATE, AFFINE: counterclockwise for rotate, clockwise for affine, as torchvision */
+    double translate[2];  /* AFFINE, TRANSLATE: at most so much of width and height [0, 0] */
+    double shear[4];      /* AFFINE, SHEAR: degrees, a range along x and one along y [0] */
+    mr_sampling sampling; /* ROTATE, AFFINE, ... ELASTIC and the policies: `filter` in the text */
+    bool expand;          /* ROTATE: to a size that has all of it */
+    bool has_center;      /* ROTATE, AFFINE, SHEAR: that `center` is given, else it is the image's */
+    double center[2];     /* in pixels */
+    double distortion;    /* PERSPECTIVE [0.5] */
+    double alpha[2];      /* ELASTIC: along x and y [50]; AUGMIX, MIXUP, CUTMIX: the first [1] */
+    double sigma[2];      /* ELASTIC: along x and y [5]; BLUR: a range [0.1, 2]; NOISE: the first [0.1] */
+    double side[2];       /* ZOOMOUT: a range of the new sides to the old ones [1, 4] */
+    double brightness[2]; /* BRIGHTNESS, JITTER: a range of factors; JITTER: 0, 0 for none, as in the next three */
+    double contrast[2];   /* CONTRAST, JITTER */
+    double saturation[2]; /* SATURATION, JITTER */
+    double hue[2];        /* HUE, JITTER: within -0.5 to 0.5 */
+    double gamma[2];      /* GAMMA: a range */
+    double gain;          /* GAMMA [1] */
+    uint32_t bits;        /* POSTERIZE: 0 to 8 */
+    uint32_t threshold;   /* SOLARIZE: 0 to 256 */
+    double factor;        /* SHARPNESS */
+    uint32_t kernel[2];   /* BLUR: width and height, odd; height 0: as the width */
+    uint32_t quality[2];  /* JPEG: a range within 1 to 100 */
+    double center_value;  /* NOISE: its mean [0] */
+    bool unclipped;       /* NOISE: values that leave 0 to 255 wrap around */
+    uint32_t ops;         /* RANDAUG: how many one after the other [2]; AUGMIX: of each branch, 0: 1 to 3 at random */
+    bool has_magnitude;   /* RANDAUG: that `magnitude` is given */
+    uint32_t magnitude;   /* RANDAUG [9]; AUGMIX: severity, 1 to 10 [3] */
+    uint32_t bins;        /* RANDAUG, TRIVIALAUG: how many magnitudes there are [31] */
+    uint32_t branches;    /* AUGMIX [3] */
+    bool few_ops;         /* AUGMIX: without brightness, color, contrast and sharpness */
+    mr_autoaug policy;    /* AUTOAUG */
+    const char *path;     /* AUTOAUG: a file with a table (doc/steps.md); read when the step is added, and not again */
+    bool random_fill;     /* ERASE: noise in place of `value` */
+    double value[4];      /* ERASE: of each channel: grey levels, or behind normalize its numbers [0] */
+    double list[MR_RECIPE_LIST_MAX]; /* SHORTS: sides. IOUCROP: how much of a box at least [0, 0.1, 0.3, ... 0.9, 1] */
+    uint32_t list_count;
+    uint32_t max_side; /* SHORTS: of the longer side; 0: any */
+    uint32_t trials;   /* IOUCROP [40] */
+    double min_side;   /* SANITIZE: of a box that is kept [1] */
+    double min_area;   /* SANITIZE [1] */
 } mr_step;
 
 /* What a recipe gives for every sample. */
@@ -107,6 +205,15 @@ typedef struct mr_output {
  * Limits: MR_RECIPE_STEPS_MAX steps, sides of MR_RECIPE_SIDE_MAX.
  */
 typedef struct mr_recipe mr_recipe;
+
+/*
+ * Runs a recipe on images that the program has.
+ *
+ * Threads: one at a time; any number side by side.
+ * Ownership: mr_applier_free frees it; it keeps a copy of the recipe.
+ * Limits: those of recipes.
+ */
+typedef struct mr_applier mr_applier;
 
 MR_BEGIN_DECLS
 
@@ -150,7 +257,33 @@ MR_API uint64_t mr_recipe_hash(mr_recipe *recipe);
  */
 MR_API int mr_recipe_visible(const mr_recipe *recipe, mr_recipe **out);
 
+/*
+ * Whether steps are fused (they are unless this says no): neighbours that are one pass over the pixels by definition
+ * are made one, parts that nobody sees are not made. The pixels are the same to the last bit either way.
+ */
+MR_API int mr_recipe_set_fusing(mr_recipe *recipe, bool fuse);
+
+/*
+ * What is done to an image of this size with these draws, pass by pass, with the steps of each: lines for a person, as
+ * snprintf would write them; returns the length they have. 0, with detail, where the recipe does not take the image.
+ */
+MR_API size_t mr_recipe_explain(mr_recipe *recipe, uint32_t width, uint32_t height, uint64_t seed, uint32_t epoch,
+                                uint64_t key, char *text, size_t nbytes);
+
 MR_API const char *mr_recipe_detail(const mr_recipe *recipe);
+
+/* `hooks` may be NULL. MR_EARGUMENT, with the recipe's detail, where its steps do not fit together. */
+MR_API int mr_applier_new(mr_recipe *recipe, const mr_hooks *hooks, mr_applier **out);
+MR_API void mr_applier_free(mr_applier *applier);
+
+/*
+ * Fills `to`, of output.sample_nbytes bytes, with what a loader of this seed makes of the image in this epoch, `key`
+ * being the sample's ordinal. The image is upright, and has the channels and depth that the recipe decodes to (RGB of 8
+ * bits without convert). MR_EARGUMENT and others with detail.
+ */
+MR_API int mr_applier_run(mr_applier *applier, const mr_image *image, uint64_t seed, uint32_t epoch, uint64_t key,
+                          void *to);
+MR_API const char *mr_applier_detail(const mr_applier *applier);
 
 /* "f32"; "nchw". */
 MR_API const char *mr_dtype_name(mr_dtype dtype);

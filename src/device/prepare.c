@@ -72,7 +72,7 @@ static int resolve(mr__hands *hands, mr__errand *e, uint32_t width, uint32_t hei
     e->height = height;
     e->resolved = true;
     int result = mr__recipe_resolve(work->recipe, e->task->draws, turned ? height : width, turned ? width : height,
-                                    &e->chain, &e->task->detail);
+                                    NULL, &e->chain, &e->task->detail);
     return name_sample(e, result);
 }
 

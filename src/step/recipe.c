@@ -47,8 +47,10 @@ void mr_recipe_free(mr_recipe *recipe)
     if (recipe == NULL)
         return;
     mr_hooks hooks = recipe->hooks;
-    for (size_t i = 0; i < MR_RECIPE_STEPS_MAX; i++)
+    for (size_t i = 0; i < MR_RECIPE_STEPS_MAX; i++) {
         free_name(recipe, i);
+        mr__policy_table_free(recipe->tables[i], &hooks);
+    }
     mr__buffer_fini(&recipe->text, &hooks);
     mr__free(&hooks, recipe);
 }
@@ -78,11 +80,19 @@ int mr__step_settle(mr_step *step, mr__detail *detail)
     }
     if (step->kind == MR_STEP_USER)
         kept.user = step->user;
+    if (step->kind == MR_STEP_AUTOAUG) {
+        kept.policy = step->path != NULL ? MR_AUTOAUG_FILE : step->policy;
+        kept.path = step->path;
+    }
     if (step->kind == MR_STEP_SHORT)
         kept.height = step->height; /* to be told that it has none */
     if (step->kind == MR_STEP_NORMALIZE)
         spread_one(&kept);
     int code = type->settle(&kept, detail);
+    if (code == 0 && type->sometimes)
+        code = mr__step_settle_chance(&kept, 1, detail);
+    for (size_t i = 0; i < params.count && code == 0; i++)
+        code = mr__param_check(&kept, &params.list[i], type->name, detail);
     if (code == 0)
         *step = kept;
     return code;
@@ -108,6 +118,41 @@ static int copy_name(mr_recipe *recipe, const char *name)
     if (copy == NULL)
         return mr__fail(&recipe->detail, MR_ENOMEM, "out of memory for the name of a step");
     memcpy(copy, name, nbytes);
+    return 0;
+}
+
+static void put_table(mr_recipe *recipe, size_t number, mr__policy_table *table, const char **path)
+{
+    mr__policy_table_free(recipe->tables[number], &recipe->hooks); /* of a text that came to nothing */
+    recipe->tables[number] = table;
+    *path = table->path;
+}
+
+int mr__recipe_take_table(mr_recipe *recipe, size_t number, const char **path, size_t nbytes, mr__detail *detail)
+{
+    char name[MR__TABLE_PATH_NBYTES_MAX + 1];
+    mr__policy_table *table;
+    for (size_t i = 0; i < nbytes; i++)
+        if ((unsigned char)(*path)[i] < ' ' || (*path)[i] == '"')
+            return mr__fail(detail, MR_EARGUMENT, "the name of a file has a quote or a control character");
+    if (nbytes == 0 || nbytes > MR__TABLE_PATH_NBYTES_MAX)
+        return mr__fail(detail, MR_EARGUMENT, "the name of a file has 1 to %d bytes, not %zu",
+                        MR__TABLE_PATH_NBYTES_MAX, nbytes);
+    memcpy(name, *path, nbytes);
+    name[nbytes] = '\0';
+    int code = mr__policy_table_load(name, &recipe->hooks, &table, detail);
+    if (code == 0)
+        put_table(recipe, number, table, path);
+    return code;
+}
+
+/* The table that another recipe has. */
+static int copy_table(mr_recipe *recipe, const mr__policy_table *known, const char **path)
+{
+    mr__policy_table *table = mr__policy_table_copy(known, &recipe->hooks);
+    if (table == NULL)
+        return mr__fail(&recipe->detail, MR_ENOMEM, "out of memory for a table of %zu bytes", known->nbytes);
+    put_table(recipe, recipe->count, table, path);
     return 0;
 }
 
@@ -142,6 +187,34 @@ static int add_user(mr_recipe *recipe, mr_step step)
     return code;
 }
 
+static bool has_chance(mr_step_kind kind)
+{
+    mr__params params = mr__params_of(kind);
+    for (size_t i = 0; i < params.count; i++)
+        if (params.list[i].kind == MR__VALUE_CHANCE)
+            return true;
+    return false;
+}
+
+/* `known`: its table, where another recipe has it; NULL: it is read, if there is one. */
+static int add_step(mr_recipe *recipe, const mr_step *step, const mr__policy_table *known)
+{
+    mr_step given = *step;
+    if (recipe->count == MR_RECIPE_STEPS_MAX)
+        return mr__fail(&recipe->detail, MR_ELIMIT, "a recipe has at most %d steps", MR_RECIPE_STEPS_MAX);
+    if (given.kind == MR_STEP_USER)
+        return add_user(recipe, given);
+    int code = mr__step_settle(&given, &recipe->detail);
+    if (code == 0 && known != NULL)
+        code = copy_table(recipe, known, &given.path);
+    else if (code == 0 && given.path != NULL)
+        code = mr__recipe_take_table(recipe, recipe->count, &given.path, strlen(given.path), &recipe->detail);
+    if (code != 0)
+        return code;
+    recipe->steps[recipe->count] = given;
+    return count_last(recipe);
+}
+
 int mr_recipe_add(mr_recipe *recipe, const mr_step *step)
 {
     mr_step given;
@@ -151,18 +224,20 @@ int mr_recipe_add(mr_recipe *recipe, const mr_step *step)
     if (!mr__struct_copy(&given, sizeof given, step))
         return mr__fail(&recipe->detail, MR_EARGUMENT,
                         "step: struct_size is not set, or a field that this version does not have is");
-    if (recipe->count == MR_RECIPE_STEPS_MAX)
-        return mr__fail(&recipe->detail, MR_ELIMIT, "a recipe has at most %d steps", MR_RECIPE_STEPS_MAX);
-    if (given.kind == MR_STEP_USER)
-        return add_user(recipe, given);
-    if ((given.kind == MR_STEP_FLIP || given.kind == MR_STEP_VFLIP) && !given.has_chance && given.chance != 0)
+    if (has_chance(given.kind) && !given.has_chance && given.chance != 0)
         return mr__fail(&recipe->detail, MR_EARGUMENT, "%s: a chance is given, but has_chance is not set",
                         mr__step_type_of(given.kind)->name);
-    int code = mr__step_settle(&given, &recipe->detail);
-    if (code != 0)
-        return code;
-    recipe->steps[recipe->count] = given;
-    return count_last(recipe);
+    if (given.kind == MR_STEP_RANDAUG && !given.has_magnitude && given.magnitude != 0)
+        return mr__fail(&recipe->detail, MR_EARGUMENT, "randaug: a magnitude is given, but has_magnitude is not set");
+    return add_step(recipe, &given, NULL);
+}
+
+int mr_recipe_set_fusing(mr_recipe *recipe, bool fuse)
+{
+    if (recipe == NULL)
+        return MR_EARGUMENT;
+    recipe->apart = !fuse;
+    return 0;
 }
 
 size_t mr_recipe_count(const mr_recipe *recipe)
@@ -206,8 +281,9 @@ int mr__recipe_copy(const mr_recipe *recipe, const mr_hooks *hooks, mr_recipe **
     int code = mr_recipe_new(hooks, &made);
     if (code != 0)
         return code;
+    made->apart = recipe->apart;
     for (size_t i = 0; i < recipe->count && code == 0; i++)
-        code = mr_recipe_add(made, &recipe->steps[i]);
+        code = add_step(made, &recipe->steps[i], recipe->steps[i].path != NULL ? recipe->tables[i] : NULL);
     if (code == 0)
         *out = made;
     else
@@ -217,6 +293,7 @@ int mr__recipe_copy(const mr_recipe *recipe, const mr_hooks *hooks, mr_recipe **
 
 static int add_visible(mr_recipe *to, const mr_recipe *from)
 {
+    to->apart = from->apart;
     const mr_step layout = {.struct_size = sizeof layout, .kind = MR_STEP_LAYOUT, .layout = MR_NHWC};
     const mr_step dtype = {.struct_size = sizeof dtype, .kind = MR_STEP_DTYPE, .dtype = MR_U8};
     int code = 0;
@@ -226,7 +303,7 @@ static int add_visible(mr_recipe *to, const mr_recipe *from)
             continue;
         if (step.kind == MR_STEP_CONVERT)
             step.depth = 8; /* u8 has no room for more */
-        code = mr_recipe_add(to, &step);
+        code = add_step(to, &step, from->steps[i].path != NULL ? from->tables[i] : NULL);
     }
     if (code == 0)
         code = mr_recipe_add(to, &layout);

@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "step/chain.h"
+#include "step/policy_table.h"
 
 /* How an image is to be decoded. */
 typedef struct mr__decode_needs {
@@ -40,15 +41,21 @@ typedef struct mr__finish {
 struct mr_recipe {
     mr_hooks hooks;
     mr__detail detail;
-    mr_step steps[MR_RECIPE_STEPS_MAX];      /* defaults filled in */
-    mr_user_step users[MR_RECIPE_STEPS_MAX]; /* of the step of that number; names are copies */
+    mr_step steps[MR_RECIPE_STEPS_MAX];            /* defaults filled in */
+    mr_user_step users[MR_RECIPE_STEPS_MAX];       /* of the step of that number; names are copies */
+    mr__policy_table *tables[MR_RECIPE_STEPS_MAX]; /* of the step of that number, whose path is the table's */
     size_t count;
+    bool apart; /* nothing is fused */
     size_t error_at;
     mr__buffer text; /* made with every change, so that to ask for it changes nothing */
 };
 
 /* Fills in the defaults of a step and checks it, whatever its kind; fields that its kind does not have become zero. */
 int mr__step_settle(mr_step *step, mr__detail *detail);
+
+/* Reads the table of a file for the step of this number; *path becomes the table's. MR_EARGUMENT, MR_EIO, MR_ELIMIT and
+ * MR_ENOMEM with detail. */
+int mr__recipe_take_table(mr_recipe *recipe, size_t number, const char **path, size_t nbytes, mr__detail *detail);
 
 /* Makes the text of what is there. MR_ENOMEM: it stays as it was. */
 int mr__recipe_write(mr_recipe *recipe);
@@ -63,11 +70,11 @@ size_t mr__recipe_draw_count(const mr_recipe *recipe);
 void mr__recipe_draw(const mr_recipe *recipe, uint64_t seed, uint32_t epoch, uint64_t key, uint32_t *draws);
 
 /*
- * What is to be done to an image of this size (as it is to be shown, where the recipe orients). MR_EARGUMENT,
- * MR_ELIMIT with detail: an image that is too small for a crop, too large.
+ * What is to be done to an image of this size (as it is to be shown, where the recipe orients); `follow`, if not NULL,
+ * is told where pixels go. MR_EARGUMENT, MR_ELIMIT with detail: an image that is too small for a crop, too large.
  */
 int mr__recipe_resolve(const mr_recipe *recipe, const uint32_t *draws, uint32_t width, uint32_t height,
-                       mr__chain *chain, mr__detail *detail);
+                       mr__follow *follow, mr__chain *chain, mr__detail *detail);
 
 mr__decode_needs mr__recipe_needs(const mr_recipe *recipe);
 

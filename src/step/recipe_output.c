@@ -2,7 +2,8 @@
 /*
  * Which steps go together, and what comes of them. A recipe has four parts, each of which may be missing:
  *
- *     orient | convert | steps that move pixels | normalize, layout, dtype in any order
+ *     orient | convert | steps that move pixels | normalize, layout, dtype, mixup, cutmix in any
+ *                                                      order
  */
 #include "base/size.h"
 #include "step/recipe.h"
@@ -22,6 +23,8 @@ static part part_of(mr_step_kind kind)
     case MR_STEP_NORMALIZE:
     case MR_STEP_LAYOUT:
     case MR_STEP_DTYPE:
+    case MR_STEP_MIXUP:
+    case MR_STEP_CUTMIX:
         return PART_FINISH;
     default:
         return PART_PIXELS;
@@ -45,8 +48,15 @@ static int fail_order(mr_step_kind kind, const char *name, const char *before, m
         return mr__fail(detail, MR_EARGUMENT,
                         "convert after %s: images are decoded to it, so it stands before all steps that change pixels",
                         before);
-    return mr__fail(detail, MR_EARGUMENT, "%s after %s: normalize, layout and dtype come last, behind all others", name,
+    return mr__fail(detail, MR_EARGUMENT,
+                    "%s after %s: normalize, layout, dtype, mixup and cutmix come last, behind all others", name,
                     before);
+}
+
+/* Of pixels, or of what normalize makes of them. */
+static bool goes_anywhere(mr_step_kind kind)
+{
+    return kind == MR_STEP_ERASE || kind == MR_STEP_CUTOUT;
 }
 
 /* That the parts follow each other, and that those of which there can be one are there once. */
@@ -61,43 +71,86 @@ static int check_order(const mr_recipe *recipe, mr__detail *detail)
             return mr__fail(detail, MR_EARGUMENT, "step %zu: no step has the number %u", i, (unsigned)kind);
         if (part_of(kind) != PART_PIXELS && find_step(recipe, kind) != &recipe->steps[i])
             return mr__fail(detail, MR_EARGUMENT, "%s stands twice: once is all that it can mean", type->name);
-        if (part_of(kind) < reached)
+        if (part_of(kind) < reached && !goes_anywhere(kind))
             return fail_order(kind, type->name, before, detail);
-        reached = part_of(kind);
+        if (part_of(kind) > reached)
+            reached = part_of(kind);
         before = type->name;
     }
     return 0;
 }
 
-/* How many passes of a chain a step may begin. */
-static unsigned passes_of(const mr_step *step)
+/* Whether all that a step adds are ops. */
+static bool adds_ops_alone(const mr_step *step)
+{
+    mr_step_kind kind = step->kind;
+    if (kind == MR_STEP_AUTOAUG) /* a table may crop between its ops */
+        return step->path == NULL;
+    return (kind >= MR_STEP_ROTATE && kind <= MR_STEP_ELASTIC) ||
+           (kind >= MR_STEP_BRIGHTNESS && kind <= MR_STEP_CUTOUT) || kind == MR_STEP_USER;
+}
+
+/* How many passes of a chain a step may begin; ops that follow ops begin none. */
+static unsigned passes_of(const mr_step *step, bool after_ops, bool apart)
 {
     switch (step->kind) {
     case MR_STEP_CROP:
         return step->border != MR_BORDER_FILL ? 2 : 1;
-    case MR_STEP_RESIZE:
-    case MR_STEP_SHORT:
-    case MR_STEP_CENTER:
-    case MR_STEP_PAD:
-    case MR_STEP_RRC: /* where its crop begins one, its resize goes with it */
-    case MR_STEP_USER:
-        return 1;
-    default:
+    case MR_STEP_FLIP:
+    case MR_STEP_VFLIP:
+        return apart;
+    case MR_STEP_SANITIZE:
         return 0;
+    case MR_STEP_ROTATE: /* half a turn is no op */
+        return 1;
+    case MR_STEP_AUTOAUG:
+        return step->path != NULL ? 1 + mr__policy_table_of(step)->longest : !after_ops;
+    default: /* where the crop of rrc begins one, its resize goes with it */
+        return adds_ops_alone(step) ? !after_ops : part_of(step->kind) == PART_PIXELS;
+    }
+}
+
+/* How many ops it may add. */
+static unsigned ops_of(const mr_step *step)
+{
+    switch (step->kind) {
+    case MR_STEP_JITTER:
+        return 4;
+    case MR_STEP_RANDAUG:
+        return step->ops;
+    case MR_STEP_AUTOAUG:
+        return step->path != NULL ? mr__policy_table_of(step)->longest : 2;
+    case MR_STEP_AUGMIX:
+        return 1 + 3 * step->branches;
+    default:
+        return part_of(step->kind) == PART_PIXELS;
     }
 }
 
 /* Here, so that it is not every sample that fails of it. */
 static int check_passes(const mr_recipe *recipe, mr__detail *detail)
 {
-    unsigned passes = 1;
-    for (size_t i = 0; i < recipe->count; i++)
-        passes += passes_of(&recipe->steps[i]);
+    unsigned passes = 1, ops = 0, erased = 0;
+    bool finished = false, after_ops = false;
+    for (size_t i = 0; i < recipe->count; i++) {
+        finished = finished || recipe->steps[i].kind == MR_STEP_NORMALIZE;
+        erased += finished && goes_anywhere(recipe->steps[i].kind);
+        passes += passes_of(&recipe->steps[i], after_ops, recipe->apart);
+        after_ops = adds_ops_alone(&recipe->steps[i]) && recipe->steps[i].kind != MR_STEP_ROTATE;
+        ops += ops_of(&recipe->steps[i]);
+    }
     if (passes > MR__STAGES_MAX)
         return mr__fail(detail, MR_EARGUMENT,
                         "the recipe may take %u passes over the pixels, and %d is the most: fewer "
                         "crops, resizes and borders",
                         passes, MR__STAGES_MAX);
+    if (erased > MR__ERASED_MAX)
+        return mr__fail(detail, MR_EARGUMENT, "%u times erase or cutout behind normalize, and %d is the most", erased,
+                        MR__ERASED_MAX);
+    if (ops > MR__OPS_MAX)
+        return mr__fail(detail, MR_EARGUMENT,
+                        "the recipe may do %u things to colors and places, and %d is the most: fewer steps", ops,
+                        MR__OPS_MAX);
     return 0;
 }
 

@@ -137,8 +137,9 @@ typedef struct choice {
     word given;
     const char *best;
     size_t distance;
-    char list[160];
+    char list[136];
     size_t nbytes;
+    bool more; /* than the list has room for */
 } choice;
 
 static choice choose(word given)
@@ -157,10 +158,12 @@ static void offer(choice *c, const char *text)
         c->distance = distance;
     }
     int n = snprintf(c->list + c->nbytes, sizeof c->list - c->nbytes, "%s%s", c->nbytes != 0 ? ", " : "", text);
-    if (n > 0 && (size_t)n < sizeof c->list - c->nbytes)
+    if (n > 0 && (size_t)n < sizeof c->list - c->nbytes && !c->more) {
         c->nbytes += (size_t)n;
-    else
+    } else {
         c->list[c->nbytes] = '\0';
+        c->more = true;
+    }
 }
 
 /* `problem` ends where the suggestion begins. */
@@ -168,7 +171,8 @@ static int wrong_word(parser *p, const choice *c, const char *problem)
 {
     if (c->best != NULL)
         return wrong(p, c->given.at, "%s: did you mean \"%s\"?", problem, c->best);
-    return wrong(p, c->given.at, "%s: there %s %s", problem, strchr(c->list, ',') != NULL ? "are" : "is", c->list);
+    return wrong(p, c->given.at, "%s: there %s %s%s", problem, strchr(c->list, ',') != NULL ? "are" : "is", c->list,
+                 c->more ? ", ... (doc/steps.md)" : "");
 }
 
 /* A number with its digits as JSON has them, but for what follows: "1..4" begins with 1. False: there is none. */
@@ -199,9 +203,17 @@ typedef struct bounds {
     bool whole, fraction; /* 3/4 is one number */
 } bounds;
 
-static bounds bounds_of(mr__value_kind kind)
+static bounds bounds_of(const mr__param *param)
 {
-    switch (kind) {
+    switch (param->kind) {
+    case MR__VALUE_WHOLE:
+    case MR__VALUE_QUALITY:
+        return (bounds){param->low, param->high, true, false};
+    case MR__VALUE_REAL:
+    case MR__VALUE_SPREAD:
+    case MR__VALUE_SHEAR:
+    case MR__VALUE_LIST:
+        return (bounds){param->low, param->high, false, param->most == 1};
     case MR__VALUE_SIZE:
     case MR__VALUE_SIDE:
         return (bounds){1, MR_RECIPE_SIDE_MAX, true, false};
@@ -231,13 +243,13 @@ static int check_number(parser *p, size_t at, const char *name, double value, co
     if (b->high < 65536)
         return wrong(p, at, "%s is from %g to %g, not %s", name, b->low, b->high, shown.text);
     if (b->low == 0 && value < 0)
-        return wrong(p, at, "%s has to be more than 0, not %s", name, shown.text);
+        return wrong(p, at, "%s cannot be negative, as is %s", name, shown.text);
     return wrong(p, at, "%s is too large", shown.text);
 }
 
 static int read_one(parser *p, const mr__param *param, double *value)
 {
-    bounds b = bounds_of(param->kind);
+    bounds b = bounds_of(param);
     size_t at = p->at;
     double below;
     if (!read_number(p, value))
@@ -257,18 +269,27 @@ static int read_one(parser *p, const mr__param *param, double *value)
 }
 
 /* Passes over what stands between two numbers of this kind; false: the value ends here. */
-static bool skip_between(parser *p, mr__value_kind kind)
+static bool skip_between(parser *p, const mr__param *param, size_t count)
 {
-    bool range = kind == MR__VALUE_RANGE;
+    mr__value_kind kind = param->kind;
+    bool range = kind == MR__VALUE_RANGE || kind == MR__VALUE_SPREAD || kind == MR__VALUE_QUALITY ||
+                 (kind == MR__VALUE_SHEAR && count != 2);
     if (range ? peek(p, 0) != '.' || peek(p, 1) != '.' : peek(p, 0) != (kind == MR__VALUE_SIZE ? 'x' : '/'))
         return false;
     p->at += range ? 2 : 1;
     return true;
 }
 
-static size_t most_numbers(mr__value_kind kind)
+static size_t most_numbers(const mr__param *param)
 {
-    switch (kind) {
+    switch (param->kind) {
+    case MR__VALUE_REAL:
+    case MR__VALUE_WHOLE:
+    case MR__VALUE_QUALITY:
+    case MR__VALUE_SPREAD:
+    case MR__VALUE_SHEAR:
+    case MR__VALUE_LIST:
+        return param->most;
     case MR__VALUE_SIDE:
     case MR__VALUE_CHANCE:
     case MR__VALUE_DEPTH:
@@ -277,29 +298,72 @@ static size_t most_numbers(mr__value_kind kind)
     case MR__VALUE_RANGE:
         return 2;
     default:
-        return MR__VALUE_NUMBERS;
+        return 4;
     }
+}
+
+/* Those that have ends, of which the second is not below the first. */
+static int check_ends(parser *p, size_t at, const mr__param *param, const mr__value *value)
+{
+    bool ends = param->kind == MR__VALUE_RANGE || param->kind == MR__VALUE_SPREAD || param->kind == MR__VALUE_SHEAR ||
+                param->kind == MR__VALUE_QUALITY;
+    for (size_t i = 1; ends && i < value->count; i += 2)
+        if (value->numbers[i] < value->numbers[i - 1])
+            return wrong(p, at, "%s ends before it begins: %s", param->name, quote(p->text + at, p->at - at).text);
+    bool all_0 = true;
+    for (size_t i = 0; i < value->count; i++)
+        all_0 = all_0 && value->numbers[i] == 0;
+    if (all_0 && param->positive)
+        return wrong(p, at, "%s has to be more than 0", param->name);
+    if (all_0 && param->kind == MR__VALUE_SPREAD && value->count == 2 && !param->needed)
+        return wrong(p, at, "%s=0..0 says that there is none: leave it out", param->name);
+    if (param->kind == MR__VALUE_SHEAR && value->count == 1 && peek(p, 0) == '/')
+        return wrong(p, at, "%s along x and along y are two ranges: -5..5/0..10", param->name);
+    bool spread = param->kind == MR__VALUE_SPREAD || param->kind == MR__VALUE_SHEAR;
+    if (spread && value->count == 1 && value->numbers[0] < 0)
+        return wrong(p, at, "%s is so far on both sides, and not negative: -5..5 is a range", param->name);
+    if (param->kind == MR__VALUE_RANGE && value->numbers[value->count - 1] <= 0)
+        return wrong(p, at, "%s has to be more than 0", param->name);
+    return 0;
 }
 
 static int read_numbers(parser *p, const mr__param *param, mr__value *value)
 {
     size_t at = p->at;
     do {
-        if (value->count == most_numbers(param->kind))
+        if (value->count == most_numbers(param))
             return wrong(p, at, "%s has at most %zu number%s", param->name, value->count, value->count == 1 ? "" : "s");
         int code = read_one(p, param, &value->numbers[value->count]);
         if (code != 0)
             return code;
         value->count++;
-    } while (skip_between(p, param->kind));
+    } while (skip_between(p, param, value->count));
     if (param->kind == MR__VALUE_DEPTH && value->numbers[0] != 8 && value->numbers[0] != 16)
         return wrong(p, at, "depth is 8 or 16, not %s", quote(p->text + at, p->at - at).text);
-    if (param->kind != MR__VALUE_RANGE)
-        return 0;
-    double high = value->numbers[value->count - 1];
-    if (high < value->numbers[0])
-        return wrong(p, at, "%s ends before it begins: %s", param->name, quote(p->text + at, p->at - at).text);
-    return high > 0 ? 0 : wrong(p, at, "%s has to be more than 0", param->name);
+    return check_ends(p, at, param, value);
+}
+
+/* "table.json": any bytes but " and those below the space. */
+static int read_path(parser *p, mr_step *step, const mr__param *param)
+{
+    size_t at = p->at + 1, nbytes = 0;
+    if (peek(p, 0) != '"')
+        return wrong(p, p->at, "%s is a name in quotes, not %s", param->name, quote_here(p).text);
+    while (peek(p, 1 + nbytes) >= ' ' && peek(p, 1 + nbytes) != '"')
+        nbytes++;
+    if (peek(p, 1 + nbytes) != '"')
+        return wrong(p, p->at, "the quote at the end of %s is missing", param->name);
+    if (nbytes == 0)
+        return wrong(p, p->at, "%s has an empty name", param->name);
+    mr__detail detail = {{0}};
+    step->policy = MR_AUTOAUG_FILE;
+    step->path = p->text + at;
+    int code =
+        p->count < MR_RECIPE_STEPS_MAX ? mr__recipe_take_table(p->recipe, p->count, &step->path, nbytes, &detail) : 0;
+    if (code != 0)
+        wrong(p, at, "%s", detail.text);
+    p->at += nbytes + 2;
+    return code;
 }
 
 static int read_word_value(parser *p, const mr__param *param, mr__value *value)
@@ -396,14 +460,25 @@ static int find_param(parser *p, turn *t, size_t *number)
     return code;
 }
 
+static int wrong_count(parser *p, size_t at, const mr__param *param, size_t count)
+{
+    if (param->kind == MR__VALUE_SIDES)
+        return wrong(p, at, "%s is one number, two (sideways and up) or four (left/top/right/bottom), not %zu",
+                     param->name, count);
+    if (param->kind == MR__VALUE_SHEAR)
+        return wrong(p, at, "%s is one number, a range, or a range along x and one along y: -5..5/0..10", param->name);
+    return wrong(p, at, "%s is one number or %zu, not %zu", param->name, param->most, count);
+}
+
 static int read_value(parser *p, mr_step *step, turn *t, const mr__param *param)
 {
     mr__value value = {{0}, 0};
     size_t at = p->at;
+    if (param->kind == MR__VALUE_PATH)
+        return read_path(p, step, param);
     int code = param->kind >= MR__VALUE_PRESET ? read_word_value(p, param, &value) : read_numbers(p, param, &value);
     if (code == 0 && !mr__param_put(step, param, &value))
-        return wrong(p, at, "%s is one number, two (sideways and up) or four (left/top/right/bottom), not %zu",
-                     param->name, value.count);
+        return wrong_count(p, at, param, value.count);
     if (param->kind == MR__VALUE_MEAN)
         t->means = value.count;
     if (param->kind == MR__VALUE_STD)
@@ -424,6 +499,8 @@ static int read_param(parser *p, mr_step *step, turn *t)
     if (code != 0)
         return code;
     t->given |= UINT32_C(1) << number;
+    if (step->kind == MR_STEP_AUTOAUG && (t->given & 3) == 3)
+        return wrong(p, at, "autoaug takes a table by its name or from a file, not both");
     if (step->kind == MR_STEP_NORMALIZE && (t->given & 1) != 0 && (t->given & 6) != 0)
         return wrong(p, at, "a preset says mean and std: give it or them");
     return 0;
@@ -454,14 +531,39 @@ static int read_params(parser *p, mr_step *step, turn *t)
     }
 }
 
+/* Something that would be right there. */
+static const char *example_of(const mr__param *param)
+{
+    switch (param->kind) {
+    case MR__VALUE_LAYOUT:
+        return "nchw";
+    case MR__VALUE_DTYPE:
+        return "f32";
+    case MR__VALUE_SPREAD:
+        return param->high > 360 && param->middle == 0 ? "30" : param->high == 0.5 ? "0.1" : "0.4";
+    case MR__VALUE_SHEAR:
+        return "10";
+    case MR__VALUE_REAL:
+        return param->most == 2 ? "0.1/0.1" : "2";
+    case MR__VALUE_WHOLE:
+        return param->high == 8 ? "4" : param->high == 256 ? "128" : "5";
+    case MR__VALUE_QUALITY:
+        return "20..80";
+    case MR__VALUE_RANGE:
+        return "0.8..1.2";
+    case MR__VALUE_LIST:
+        return "480/512/544";
+    default:
+        return "224";
+    }
+}
+
 static int check_needed(parser *p, const mr_step *step, const turn *t, size_t at)
 {
     for (size_t i = 0; i < t->params.count; i++)
         if (t->params.list[i].needed && (t->given >> i & 1) == 0) {
-            const char *example = t->params.list[i].kind == MR__VALUE_LAYOUT  ? "nchw"
-                                  : t->params.list[i].kind == MR__VALUE_DTYPE ? "f32"
-                                                                              : "224";
-            return wrong(p, at, "%s needs its %s: %s(%s)", t->step, t->params.list[i].name, t->step, example);
+            return wrong(p, at, "%s needs its %s: %s(%s)", t->step, t->params.list[i].name, t->step,
+                         example_of(&t->params.list[i]));
         }
     if (step->kind == MR_STEP_PAD && (t->given & 3) == 0)
         return wrong(p, at, "pad needs a width or what to pad to: pad(4), pad(to=512)");

@@ -4,6 +4,7 @@
  * So the defaults stand in the steps alone.
  */
 #include "base/hash.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "step/recipe.h"
 #include "step/recipe_words.h"
@@ -12,9 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One step. The longest has some 250 characters: eight floats, or a name and a version. */
+/* One step. The longest has a path, of which there is no more than fits. */
 typedef struct line {
-    char text[512];
+    char text[5120];
     size_t nbytes;
 } line;
 
@@ -40,9 +41,10 @@ static void put_real(line *to, double value)
 
 static void put_numbers(line *to, const mr__value *value, mr__value_kind kind)
 {
-    const char *between = kind == MR__VALUE_SIZE ? "x" : kind == MR__VALUE_RANGE ? ".." : "/";
+    bool range = kind == MR__VALUE_RANGE || kind == MR__VALUE_SPREAD || kind == MR__VALUE_QUALITY;
     for (size_t i = 0; i < value->count; i++) {
-        put(to, i != 0 ? between : "");
+        bool ends = range || (kind == MR__VALUE_SHEAR && i != 2);
+        put(to, i == 0 ? "" : kind == MR__VALUE_SIZE ? "x" : ends ? ".." : "/");
         if (kind == MR__VALUE_RANGE || kind == MR__VALUE_CHANCE)
             put_real(to, value->numbers[i]);
         else if (kind == MR__VALUE_MEAN || kind == MR__VALUE_STD)
@@ -82,14 +84,34 @@ static bool says_it(const mr_step *step, const mr__param *param, const mr__value
            same_step(step, &tried);
 }
 
+/* So far on both sides of the middle, where that says it: in as few digits as bring both ends back. */
+static mr__value shortest_spread(const mr_step *step, const mr__param *param)
+{
+    mr__value value = mr__param_get(step, param), none = {{0}, 0}, one = {{0}, 1};
+    if (!param->needed && says_it(step, param, &none))
+        return none;
+    char digits[40];
+    snprintf(digits, sizeof digits, "%.15g", value.numbers[1] - param->middle);
+    mr__json_token token = {.kind = MR__JSON_NUMBER, .text = digits, .nbytes = strlen(digits)};
+    if (mr__json_f64(token, &one.numbers[0]) && one.numbers[0] >= 0 && says_it(step, param, &one))
+        return one;
+    if (param->kind == MR__VALUE_SHEAR) {
+        value.count = 2;
+        value.count = says_it(step, param, &value) ? 2 : 4;
+    }
+    return value;
+}
+
 /* The fewest numbers that say it; none: it need not be said, or cannot be (a preset that it is not). */
 static mr__value shortest(const mr_step *step, const mr__param *param)
 {
     mr__value value = mr__param_get(step, param);
     size_t all = value.count;
-    if (param->kind == MR__VALUE_PRESET)
+    if (param->kind == MR__VALUE_PRESET) {
         value.count = all != 0 && says_it(step, param, &value);
-    else
+    } else if (param->kind == MR__VALUE_SPREAD || param->kind == MR__VALUE_SHEAR) {
+        return shortest_spread(step, param);
+    } else
         for (value.count = param->needed; value.count < all && !says_it(step, param, &value);)
             value.count++;
     return value;
@@ -126,25 +148,44 @@ static void choose_values(const mr_step *step, mr__value *values, bool full)
     if (step->kind == MR_STEP_NORMALIZE && !full)
         choose_means(step, values);
     for (size_t i = params.count; i-- > 1;) /* one that stands without its name needs those before it */
-        if (params.list[i].plain && values[i].count != 0 && values[i - 1].count == 0)
+        if (params.list[i].plain && values[i].count != 0 && values[i - 1].count == 0 &&
+            params.list[i - 1].kind != MR__VALUE_SPREAD)
             values[i - 1] = mr__param_get(step, &params.list[i - 1]);
 }
 
-enum { PARAMS_MAX = 4 };
+enum { PARAMS_MAX = 8 };
+
+/* In full it is what is in the file that counts, and not where it is. */
+static void put_path(line *to, const char *before, const mr_step *step, bool full)
+{
+    char hash[24];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)mr__policy_table_of(step)->hash);
+    put(to, before);
+    put(to, "file=\"");
+    put(to, full ? hash : step->path);
+    put(to, "\"");
+}
 
 static void put_params(line *to, const mr_step *step, bool full)
 {
     mr__params params = mr__params_of(step->kind);
     mr__value values[PARAMS_MAX] = {{{0}, 0}};
     const char *before = "(";
+    bool named = false; /* as soon as one is left out, those behind it have names */
     choose_values(step, values, full);
     for (size_t i = 0; i < params.count; i++) {
         const mr__param *param = &params.list[i];
-        if (values[i].count == 0)
+        if (param->kind == MR__VALUE_PATH && step->path != NULL) {
+            put_path(to, before, step, full);
+            before = ", ";
+        }
+        if (values[i].count == 0) {
+            named = true;
             continue;
+        }
         put(to, before);
         before = ", ";
-        if (!param->plain) {
+        if (!param->plain || named) {
             put(to, param->name);
             put(to, "=");
         }

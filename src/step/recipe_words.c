@@ -3,17 +3,36 @@
 
 #include <string.h>
 
-#define PARAM(name, kind, field)                                                                                       \
+/* A parameter of kinds before REAL, and of words; one that may stand without its name; one that has to be there. */
+#define PARAM(word, sort, field)                                                                                       \
     {                                                                                                                  \
-        name, kind, false, false, offsetof(mr_step, field)                                                             \
+        .name = word, .kind = sort, .at = offsetof(mr_step, field)                                                     \
     }
-#define PLAIN(name, kind, field)                                                                                       \
+#define PLAIN(word, sort, field)                                                                                       \
     {                                                                                                                  \
-        name, kind, true, false, offsetof(mr_step, field)                                                              \
+        .name = word, .kind = sort, .plain = true, .at = offsetof(mr_step, field)                                      \
     }
-#define NEEDED(name, kind, field)                                                                                      \
+#define NEEDED(word, sort, field)                                                                                      \
     {                                                                                                                  \
-        name, kind, true, true, offsetof(mr_step, field)                                                               \
+        .name = word, .kind = sort, .plain = true, .needed = true, .at = offsetof(mr_step, field)                      \
+    }
+
+/* The kinds from REAL on have bounds. */
+#define NUMBERS(word, sort, field, n, from, to)                                                                        \
+    .name = word, .kind = sort, .at = offsetof(mr_step, field), .most = (n), .low = (from), .high = (to)
+#define REAL(word, field, n, from, to)       NUMBERS(word, MR__VALUE_REAL, field, n, from, to)
+#define WHOLE(word, field, n, from, to)      NUMBERS(word, MR__VALUE_WHOLE, field, n, from, to)
+#define SPREAD(word, field, about, from, to) NUMBERS(word, MR__VALUE_SPREAD, field, 2, from, to), .middle = (about)
+#define FACTORS(word, field)                 SPREAD(word, field, 1, 0, 1e6)
+#define CHANCE                               PARAM("chance", MR__VALUE_CHANCE, chance)
+#define PLAIN_CHANCE                         PLAIN("chance", MR__VALUE_CHANCE, chance)
+#define SAMPLING                             PARAM("filter", MR__VALUE_SAMPLING, sampling)
+#define FILL                                 PARAM("fill", MR__VALUE_FILL, fill)
+#define DEGREES                              SPREAD("degrees", degrees, 0, -3600, 3600)
+#define SHEARS                               NUMBERS("shear", MR__VALUE_SHEAR, shear, 4, -89, 89)
+#define CENTER                                                                                                         \
+    {                                                                                                                  \
+        REAL("center", center, 2, -65536, 65536), .flag = offsetof(mr_step, has_center)                                \
     }
 
 static const mr__param convert_params[] = {
@@ -59,37 +78,186 @@ static const mr__param normalize_params[] = {
 static const mr__param layout_params[] = {NEEDED("layout", MR__VALUE_LAYOUT, layout)};
 static const mr__param dtype_params[] = {NEEDED("dtype", MR__VALUE_DTYPE, dtype)};
 
-#define PARAMS(list) ((mr__params){list, sizeof(list) / sizeof *(list)})
+static const mr__param rotate_params[] = {
+    {DEGREES, .plain = true, .needed = true}, SAMPLING, PARAM("expand", MR__VALUE_SWITCH, expand), CENTER, FILL, CHANCE,
+};
+static const mr__param affine_params[] = {
+    {DEGREES, .plain = true, .needed = true},
+    {REAL("translate", translate, 2, 0, 1)},
+    PARAM("scale", MR__VALUE_RANGE, scale_low),
+    {SHEARS},
+    SAMPLING,
+    CENTER,
+    FILL,
+    CHANCE,
+};
+static const mr__param shear_params[] = {
+    {SHEARS, .plain = true, .needed = true}, SAMPLING, CENTER, FILL, CHANCE,
+};
+static const mr__param translate_params[] = {
+    {REAL("translate", translate, 2, 0, 1), .plain = true, .needed = true},
+    SAMPLING,
+    FILL,
+    CHANCE,
+};
+static const mr__param perspective_params[] = {
+    {REAL("distortion", distortion, 1, 0, 1), .positive = true, .plain = true},
+    PLAIN_CHANCE,
+    SAMPLING,
+    FILL,
+};
+static const mr__param elastic_params[] = {
+    {REAL("alpha", alpha, 2, 0, 1e6), .positive = true, .plain = true},
+    {REAL("sigma", sigma, 2, 0, 1000), .positive = true},
+    SAMPLING,
+    FILL,
+    CHANCE,
+};
+static const mr__param scalejitter_params[] = {
+    NEEDED("size", MR__VALUE_SIZE, width),
+    PARAM("scale", MR__VALUE_RANGE, scale_low),
+    PARAM("filter", MR__VALUE_FILTER, filter),
+};
+static const mr__param zoomout_params[] = {PLAIN("side", MR__VALUE_RANGE, side), PLAIN_CHANCE, FILL};
+static const mr__param ioucrop_params[] = {
+    PARAM("scale", MR__VALUE_RANGE, scale_low),
+    PARAM("ratio", MR__VALUE_RANGE, ratio_low),
+    {NUMBERS("options", MR__VALUE_LIST, list, MR_RECIPE_LIST_MAX, 0, 1e6)},
+    {WHOLE("trials", trials, 1, 0, 1000), .positive = true},
+};
+static const mr__param shorts_params[] = {
+    {NUMBERS("sizes", MR__VALUE_LIST, list, MR_RECIPE_LIST_MAX, 1, MR_RECIPE_SIDE_MAX), .plain = true, .needed = true},
+    {WHOLE("max", max_side, 1, 0, MR_RECIPE_SIDE_MAX)},
+    PARAM("filter", MR__VALUE_FILTER, filter),
+};
+static const mr__param brightness_params[] = {{FACTORS("brightness", brightness), .plain = true, .needed = true},
+                                              CHANCE};
+static const mr__param contrast_params[] = {{FACTORS("contrast", contrast), .plain = true, .needed = true}, CHANCE};
+static const mr__param saturation_params[] = {{FACTORS("saturation", saturation), .plain = true, .needed = true},
+                                              CHANCE};
+static const mr__param hue_params[] = {{SPREAD("hue", hue, 0, -0.5, 0.5), .plain = true, .needed = true}, CHANCE};
+static const mr__param jitter_params[] = {
+    {FACTORS("brightness", brightness), .plain = true},
+    {FACTORS("contrast", contrast), .plain = true},
+    {FACTORS("saturation", saturation), .plain = true},
+    {SPREAD("hue", hue, 0, -0.5, 0.5), .plain = true},
+    CHANCE,
+};
+static const mr__param chance_params[] = {PLAIN_CHANCE};
+static const mr__param gamma_params[] = {
+    NEEDED("gamma", MR__VALUE_RANGE, gamma), {REAL("gain", gain, 1, 0, 1e6), .positive = true}, CHANCE};
+static const mr__param posterize_params[] = {{WHOLE("bits", bits, 1, 0, 8), .plain = true, .needed = true},
+                                             PLAIN_CHANCE};
+static const mr__param solarize_params[] = {{WHOLE("threshold", threshold, 1, 0, 256), .plain = true, .needed = true},
+                                            PLAIN_CHANCE};
+static const mr__param sharpness_params[] = {{REAL("factor", factor, 1, 0, 1e6), .plain = true, .needed = true},
+                                             PLAIN_CHANCE};
+static const mr__param blur_params[] = {{WHOLE("kernel", kernel, 2, 1, 1023), .plain = true, .needed = true},
+                                        PARAM("sigma", MR__VALUE_RANGE, sigma),
+                                        CHANCE};
+static const mr__param jpeg_params[] = {
+    {NUMBERS("quality", MR__VALUE_QUALITY, quality, 2, 1, 100), .plain = true, .needed = true}, CHANCE};
+static const mr__param permute_params[] = {CHANCE};
+static const mr__param noise_params[] = {
+    {REAL("sigma", sigma, 1, 0, 1e3), .positive = true, .plain = true},
+    {REAL("mean", center_value, 1, -1e3, 1e3)},
+    PARAM("wrap", MR__VALUE_SWITCH, unclipped),
+    CHANCE,
+};
+static const mr__param randaug_params[] = {
+    {WHOLE("ops", ops, 1, 1, 16), .plain = true},
+    {WHOLE("magnitude", magnitude, 1, 0, 1000), .plain = true, .flag = offsetof(mr_step, has_magnitude)},
+    {WHOLE("bins", bins, 1, 2, 1000)},
+    SAMPLING,
+    FILL,
+};
+static const mr__param autoaug_params[] = {PLAIN("policy", MR__VALUE_POLICY, policy),
+                                           PARAM("file", MR__VALUE_PATH, path), SAMPLING, FILL};
+static const mr__param trivialaug_params[] = {{WHOLE("bins", bins, 1, 2, 1000), .plain = true}, SAMPLING, FILL};
+static const mr__param augmix_params[] = {
+    {WHOLE("severity", magnitude, 1, 1, 10), .plain = true},
+    {WHOLE("width", branches, 1, 1, 10)},
+    {WHOLE("depth", ops, 1, 0, 3)},
+    {REAL("alpha", alpha, 1, 0, 1e3), .positive = true},
+    PARAM("few", MR__VALUE_SWITCH, few_ops),
+    SAMPLING,
+    FILL,
+};
+static const mr__param erase_params[] = {
+    PLAIN_CHANCE,
+    PARAM("scale", MR__VALUE_RANGE, scale_low),
+    PARAM("ratio", MR__VALUE_RANGE, ratio_low),
+    {REAL("value", value, 4, -1e6, 1e6)},
+    PARAM("noise", MR__VALUE_SWITCH, random_fill),
+};
+static const mr__param cutout_params[] = {NEEDED("size", MR__VALUE_SIDE, width), PLAIN_CHANCE, FILL};
+static const mr__param mix_params[] = {{REAL("alpha", alpha, 1, 0, 1e3), .positive = true, .plain = true},
+                                       PLAIN_CHANCE};
+static const mr__param sanitize_params[] = {
+    {REAL("side", min_side, 1, 0, MR_RECIPE_SIDE_MAX), .positive = true},
+    {REAL("area", min_area, 1, 0, 1e9), .positive = true},
+};
+
+#define PARAMS(list)                                                                                                   \
+    {                                                                                                                  \
+        list, sizeof(list) / sizeof *(list)                                                                            \
+    }
+
+static const mr__params params_of[] = {
+    [MR_STEP_CONVERT] = PARAMS(convert_params),
+    [MR_STEP_RESIZE] = PARAMS(resize_params),
+    [MR_STEP_SHORT] = PARAMS(short_params),
+    [MR_STEP_CENTER] = PARAMS(center_params),
+    [MR_STEP_CROP] = PARAMS(crop_params),
+    [MR_STEP_RRC] = PARAMS(rrc_params),
+    [MR_STEP_PAD] = PARAMS(pad_params),
+    [MR_STEP_FLIP] = PARAMS(flip_params),
+    [MR_STEP_VFLIP] = PARAMS(flip_params),
+    [MR_STEP_NORMALIZE] = PARAMS(normalize_params),
+    [MR_STEP_LAYOUT] = PARAMS(layout_params),
+    [MR_STEP_DTYPE] = PARAMS(dtype_params),
+    [MR_STEP_ROTATE] = PARAMS(rotate_params),
+    [MR_STEP_AFFINE] = PARAMS(affine_params),
+    [MR_STEP_SHEAR] = PARAMS(shear_params),
+    [MR_STEP_TRANSLATE] = PARAMS(translate_params),
+    [MR_STEP_PERSPECTIVE] = PARAMS(perspective_params),
+    [MR_STEP_ELASTIC] = PARAMS(elastic_params),
+    [MR_STEP_SCALEJITTER] = PARAMS(scalejitter_params),
+    [MR_STEP_ZOOMOUT] = PARAMS(zoomout_params),
+    [MR_STEP_IOUCROP] = PARAMS(ioucrop_params),
+    [MR_STEP_SHORTS] = PARAMS(shorts_params),
+    [MR_STEP_BRIGHTNESS] = PARAMS(brightness_params),
+    [MR_STEP_CONTRAST] = PARAMS(contrast_params),
+    [MR_STEP_SATURATION] = PARAMS(saturation_params),
+    [MR_STEP_HUE] = PARAMS(hue_params),
+    [MR_STEP_JITTER] = PARAMS(jitter_params),
+    [MR_STEP_GAMMA] = PARAMS(gamma_params),
+    [MR_STEP_POSTERIZE] = PARAMS(posterize_params),
+    [MR_STEP_SOLARIZE] = PARAMS(solarize_params),
+    [MR_STEP_SHARPNESS] = PARAMS(sharpness_params),
+    [MR_STEP_BLUR] = PARAMS(blur_params),
+    [MR_STEP_JPEG] = PARAMS(jpeg_params),
+    [MR_STEP_PERMUTE] = PARAMS(permute_params),
+    [MR_STEP_NOISE] = PARAMS(noise_params),
+    [MR_STEP_RANDAUG] = PARAMS(randaug_params),
+    [MR_STEP_AUTOAUG] = PARAMS(autoaug_params),
+    [MR_STEP_TRIVIALAUG] = PARAMS(trivialaug_params),
+    [MR_STEP_AUGMIX] = PARAMS(augmix_params),
+    [MR_STEP_ERASE] = PARAMS(erase_params),
+    [MR_STEP_CUTOUT] = PARAMS(cutout_params),
+    [MR_STEP_SANITIZE] = PARAMS(sanitize_params),
+    [MR_STEP_GRAYSCALE] = PARAMS(chance_params),
+    [MR_STEP_INVERT] = PARAMS(chance_params),
+    [MR_STEP_EQUALIZE] = PARAMS(chance_params),
+    [MR_STEP_AUTOCONTRAST] = PARAMS(chance_params),
+    [MR_STEP_MIXUP] = PARAMS(mix_params),
+    [MR_STEP_CUTMIX] = PARAMS(mix_params),
+};
 
 mr__params mr__params_of(mr_step_kind kind)
 {
-    switch (kind) {
-    case MR_STEP_CONVERT:
-        return PARAMS(convert_params);
-    case MR_STEP_RESIZE:
-        return PARAMS(resize_params);
-    case MR_STEP_SHORT:
-        return PARAMS(short_params);
-    case MR_STEP_CENTER:
-        return PARAMS(center_params);
-    case MR_STEP_CROP:
-        return PARAMS(crop_params);
-    case MR_STEP_RRC:
-        return PARAMS(rrc_params);
-    case MR_STEP_PAD:
-        return PARAMS(pad_params);
-    case MR_STEP_FLIP:
-    case MR_STEP_VFLIP:
-        return PARAMS(flip_params);
-    case MR_STEP_NORMALIZE:
-        return PARAMS(normalize_params);
-    case MR_STEP_LAYOUT:
-        return PARAMS(layout_params);
-    case MR_STEP_DTYPE:
-        return PARAMS(dtype_params);
-    default:
-        return (mr__params){NULL, 0};
-    }
+    size_t number = (size_t)kind;
+    return number < sizeof params_of / sizeof *params_of ? params_of[number] : (mr__params){NULL, 0};
 }
 
 typedef struct preset {
@@ -111,6 +279,9 @@ enum { PRESETS = sizeof presets / sizeof *presets };
 static const char *const border_words[] = {"fill", "edge", "reflect", "symmetric"};
 static const char *const channel_words[] = {"gray", "rgb", "rgba"};
 static const uint32_t channel_values[] = {1, 3, 4};
+static const char *const sampling_words[] = {"nearest", "bilinear", "bicubic"};
+static const char *const switch_words[] = {"no", "yes"};
+static const char *const policy_words[] = {"imagenet", "cifar10", "svhn"};
 
 static const char *word_of(const char *const *words, size_t count, size_t number)
 {
@@ -134,6 +305,13 @@ const char *mr__word_at(mr__value_kind kind, size_t number, uint32_t *value)
         return number <= MR_NHWC ? mr_batch_layout_name((mr_batch_layout)number) : NULL;
     case MR__VALUE_DTYPE:
         return number <= MR_BF16 ? mr_dtype_name((mr_dtype)number) : NULL;
+    case MR__VALUE_SAMPLING:
+        *value = (uint32_t)number + MR_SAMPLING_NEAREST;
+        return word_of(sampling_words, 3, number);
+    case MR__VALUE_SWITCH:
+        return word_of(switch_words, 2, number);
+    case MR__VALUE_POLICY:
+        return word_of(policy_words, 3, number);
     default:
         return NULL;
     }
@@ -159,8 +337,9 @@ static void put_preset(mr_step *step, const mr__value *value)
     memcpy(step->std, presets[number].std, sizeof step->std);
 }
 
-static void put_word(mr_step *step, mr__value_kind kind, uint32_t word)
+static void put_word(mr_step *step, const mr__param *param, uint32_t word)
 {
+    mr__value_kind kind = param->kind;
     if (kind == MR__VALUE_FILTER)
         step->filter = (mr_filter)word;
     else if (kind == MR__VALUE_BORDER)
@@ -171,6 +350,12 @@ static void put_word(mr_step *step, mr__value_kind kind, uint32_t word)
         step->layout = (mr_batch_layout)word;
     else if (kind == MR__VALUE_DTYPE)
         step->dtype = (mr_dtype)word;
+    else if (kind == MR__VALUE_SAMPLING)
+        step->sampling = (mr_sampling)word;
+    else if (kind == MR__VALUE_POLICY)
+        step->policy = (mr_autoaug)word;
+    else if (kind == MR__VALUE_SWITCH)
+        *(bool *)field_of(step, param) = word != 0;
 }
 
 static void put_channels(mr_step *step, const mr__param *param, const mr__value *value)
@@ -190,6 +375,54 @@ static bool put_sides(mr_step *step, const mr__value *value)
     for (size_t i = 0; i < 4; i++)
         step->pad[i] = value->count != 0 ? (uint32_t)value->numbers[i % value->count] : 0;
     return true;
+}
+
+static void put_flag(mr_step *step, const mr__param *param, bool given)
+{
+    if (param->flag != 0)
+        *(bool *)((char *)step + param->flag) = given;
+}
+
+/* As many numbers as there are fields; one is for all, none is 0. Of four channels three may be given. */
+static bool put_reals(mr_step *step, const mr__param *param, const mr__value *value)
+{
+    if (value->count > 1 && value->count != param->most && (value->count != 3 || param->most != 4))
+        return false;
+    for (size_t i = 0; i < param->most; i++) {
+        double number = value->count == 1 ? value->numbers[0] + 0.0 : i < value->count ? value->numbers[i] + 0.0 : 0;
+        if (param->kind == MR__VALUE_REAL)
+            ((double *)field_of(step, param))[i] = number;
+        else
+            ((uint32_t *)field_of(step, param))[i] = (uint32_t)number;
+    }
+    put_flag(step, param, value->count != 0);
+    return true;
+}
+
+static bool put_spread(double *to, const mr__param *param, const mr__value *value)
+{
+    double first = value->count > 0 ? value->numbers[0] : 0;
+    to[0] = value->count == 1 ? param->middle - first : first + 0.0;
+    to[1] = value->count == 1 ? param->middle + first : value->count > 1 ? value->numbers[1] + 0.0 : 0;
+    if (param->middle != 0 && value->count == 1 && to[0] < 0)
+        to[0] = 0; /* a factor */
+    return value->count <= 2;
+}
+
+static bool put_shear(mr_step *step, const mr__param *param, const mr__value *value)
+{
+    mr__value x = {{value->numbers[0], value->numbers[1]}, value->count < 2 ? value->count : 2};
+    (void)put_spread(step->shear, param, &x);
+    for (size_t i = 2; i < 4; i++)
+        step->shear[i] = value->count == 4 ? value->numbers[i] + 0.0 : 0;
+    return value->count != 3 && value->count <= 4;
+}
+
+static void put_list(mr_step *step, const mr__value *value)
+{
+    for (size_t i = 0; i < MR_RECIPE_LIST_MAX; i++)
+        step->list[i] = i < value->count ? value->numbers[i] + 0.0 : 0;
+    step->list_count = (uint32_t)value->count;
 }
 
 bool mr__param_put(mr_step *step, const mr__param *param, const mr__value *value)
@@ -221,11 +454,24 @@ bool mr__param_put(mr_step *step, const mr__param *param, const mr__value *value
     case MR__VALUE_DEPTH:
         step->depth = (uint32_t)first;
         return value->count <= 1;
+    case MR__VALUE_REAL:
+    case MR__VALUE_WHOLE:
+    case MR__VALUE_QUALITY:
+        return put_reals(step, param, value);
+    case MR__VALUE_SPREAD:
+        return put_spread(field_of(step, param), param, value);
+    case MR__VALUE_SHEAR:
+        return put_shear(step, param, value);
+    case MR__VALUE_LIST:
+        put_list(step, value);
+        return true;
+    case MR__VALUE_PATH:
+        return true;
     case MR__VALUE_PRESET:
         put_preset(step, value);
         return value->count <= 1;
     default:
-        put_word(step, param->kind, (uint32_t)first);
+        put_word(step, param, (uint32_t)first);
         return value->count <= 1;
     }
 }
@@ -244,9 +490,20 @@ static mr__value get_preset(const mr_step *step)
     return (mr__value){{0}, 0};
 }
 
-static double get_word(const mr_step *step, mr__value_kind kind)
+static const void *field_in(const mr_step *step, const mr__param *param)
 {
-    switch (kind) {
+    return (const char *)step + param->at;
+}
+
+static double get_word(const mr_step *step, const mr__param *param)
+{
+    switch (param->kind) {
+    case MR__VALUE_SAMPLING:
+        return (double)(uint32_t)step->sampling;
+    case MR__VALUE_POLICY:
+        return (double)(uint32_t)step->policy;
+    case MR__VALUE_SWITCH:
+        return *(const bool *)field_in(step, param) ? 1 : 0;
     case MR__VALUE_FILTER:
         return (double)(uint32_t)step->filter;
     case MR__VALUE_BORDER:
@@ -260,18 +517,30 @@ static double get_word(const mr_step *step, mr__value_kind kind)
     }
 }
 
+static mr__value get_numbers(const mr_step *step, const mr__param *param)
+{
+    bool whole = param->kind == MR__VALUE_WHOLE || param->kind == MR__VALUE_QUALITY;
+    mr__value value = {{0}, param->kind == MR__VALUE_LIST ? step->list_count : param->most};
+    value.count = value.count < MR__VALUE_NUMBERS ? value.count : MR__VALUE_NUMBERS;
+    for (size_t i = 0; i < value.count; i++)
+        value.numbers[i] =
+            whole ? (double)((const uint32_t *)field_in(step, param))[i] : ((const double *)field_in(step, param))[i];
+    if (param->flag != 0 && !*(const bool *)((const char *)step + param->flag))
+        value.count = 0;
+    return value;
+}
+
 mr__value mr__param_get(const mr_step *step, const mr__param *param)
 {
     const float *channels = param->kind == MR__VALUE_STD ? step->std : step->mean;
-    bool scale = param->at == offsetof(mr_step, scale_low);
+    const double *range = field_in(step, param);
     switch (param->kind) {
     case MR__VALUE_SIZE:
         return (mr__value){{step->width, step->height}, 2};
     case MR__VALUE_SIDE:
         return (mr__value){{step->width}, 1};
     case MR__VALUE_RANGE:
-        return scale ? (mr__value){{step->scale_low, step->scale_high}, 2}
-                     : (mr__value){{step->ratio_low, step->ratio_high}, 2};
+        return (mr__value){{range[0], range[1]}, 2};
     case MR__VALUE_CHANCE:
         return (mr__value){{step->chance}, step->has_chance || step->chance != 0};
     case MR__VALUE_SIDES:
@@ -283,11 +552,46 @@ mr__value mr__param_get(const mr_step *step, const mr__param *param)
         return (mr__value){{(double)channels[0], (double)channels[1], (double)channels[2], (double)channels[3]}, 4};
     case MR__VALUE_DEPTH:
         return (mr__value){{step->depth}, 1};
+    case MR__VALUE_REAL:
+    case MR__VALUE_WHOLE:
+    case MR__VALUE_QUALITY:
+    case MR__VALUE_SPREAD:
+    case MR__VALUE_SHEAR:
+    case MR__VALUE_LIST:
+        return get_numbers(step, param);
+    case MR__VALUE_PATH:
+        return (mr__value){{0}, 0};
     case MR__VALUE_PRESET:
         return get_preset(step);
+    case MR__VALUE_POLICY: /* a file is said by its name */
+        return (mr__value){{get_word(step, param)}, step->policy != MR_AUTOAUG_FILE};
     default:
-        return (mr__value){{get_word(step, param->kind)}, 1};
+        return (mr__value){{get_word(step, param)}, 1};
     }
+}
+
+static bool is_bounded(mr__value_kind kind)
+{
+    return kind >= MR__VALUE_REAL && kind <= MR__VALUE_LIST;
+}
+
+int mr__param_check(const mr_step *step, const mr__param *param, const char *name, mr__detail *detail)
+{
+    mr__value value = mr__param_get(step, param);
+    bool spread = param->kind == MR__VALUE_SPREAD || param->kind == MR__VALUE_SHEAR;
+    for (size_t i = 0; i < value.count && is_bounded(param->kind); i++) {
+        double number = value.numbers[i];
+        bool none = number == 0 && !param->needed; /* not given */
+        if (!none && !(number >= param->low && number <= param->high))
+            return mr__fail(detail, MR_EARGUMENT, "%s: %s is from %g to %g, not %g", name, param->name, param->low,
+                            param->high, number);
+        if (spread && i % 2 == 1 && value.numbers[i - 1] > number)
+            return mr__fail(detail, MR_EARGUMENT, "%s: %s=%g..%g ends before it begins", name, param->name,
+                            value.numbers[i - 1], number);
+    }
+    if (param->kind == MR__VALUE_RANGE && param->needed && !(value.numbers[1] > 0))
+        return mr__fail(detail, MR_EARGUMENT, "%s: %s has to be more than 0", name, param->name);
+    return 0;
 }
 
 bool mr__value_equal(const mr__value *a, const mr__value *b)

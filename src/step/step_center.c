@@ -47,4 +47,10 @@ static int resolve(const mr_step *step, const uint32_t *draws, mr__chain *chain,
     return result != 0 ? result : mr__chain_pad(chain, pad, MR_BORDER_FILL, step->fill, detail);
 }
 
-const mr__step_type mr__step_center = {MR_STEP_CENTER, "center", settle, shape_of, NULL, resolve};
+const mr__step_type mr__step_center = {
+    .kind = MR_STEP_CENTER,
+    .name = "center",
+    .settle = settle,
+    .shape = shape_of,
+    .resolve = resolve,
+};

@@ -23,4 +23,9 @@ static int shape_of(const mr_step *step, mr__shape *shape, mr__detail *detail)
     return 0;
 }
 
-const mr__step_type mr__step_convert = {MR_STEP_CONVERT, "convert", settle, shape_of, NULL, NULL};
+const mr__step_type mr__step_convert = {
+    .kind = MR_STEP_CONVERT,
+    .name = "convert",
+    .settle = settle,
+    .shape = shape_of,
+};

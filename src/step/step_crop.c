@@ -33,12 +33,6 @@ static int shape_of(const mr_step *step, mr__shape *shape, mr__detail *detail)
     return result != 0 ? result : mr__step_shape_fixed(step, shape, detail);
 }
 
-static uint32_t draw_count(const mr_step *step)
-{
-    (void)step;
-    return 4;
-}
-
 static int resolve(const mr_step *step, const uint32_t *draws, mr__chain *chain, mr__detail *detail)
 {
     uint32_t width, height;
@@ -56,4 +50,11 @@ static int resolve(const mr_step *step, const uint32_t *draws, mr__chain *chain,
     return mr__chain_crop(chain, (mr_rect){x, y, step->width, step->height}, detail);
 }
 
-const mr__step_type mr__step_crop = {MR_STEP_CROP, "crop", settle, shape_of, draw_count, resolve};
+const mr__step_type mr__step_crop = {
+    .kind = MR_STEP_CROP,
+    .name = "crop",
+    .settle = settle,
+    .shape = shape_of,
+    .draws = 4,
+    .resolve = resolve,
+};

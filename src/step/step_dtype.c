@@ -18,4 +18,9 @@ static int shape_of(const mr_step *step, mr__shape *shape, mr__detail *detail)
     return 0;
 }
 
-const mr__step_type mr__step_dtype = {MR_STEP_DTYPE, "dtype", settle, shape_of, NULL, NULL};
+const mr__step_type mr__step_dtype = {
+    .kind = MR_STEP_DTYPE,
+    .name = "dtype",
+    .settle = settle,
+    .shape = shape_of,
+};

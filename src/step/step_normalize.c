@@ -48,4 +48,9 @@ static int shape_of(const mr_step *step, mr__shape *shape, mr__detail *detail)
                     shape->channels);
 }
 
-const mr__step_type mr__step_normalize = {MR_STEP_NORMALIZE, "normalize", settle, shape_of, NULL, NULL};
+const mr__step_type mr__step_normalize = {
+    .kind = MR_STEP_NORMALIZE,
+    .name = "normalize",
+    .settle = settle,
+    .shape = shape_of,
+};

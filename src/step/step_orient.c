@@ -18,4 +18,9 @@ static int shape_of(const mr_step *step, mr__shape *shape, mr__detail *detail)
     return 0;
 }
 
-const mr__step_type mr__step_orient = {MR_STEP_ORIENT, "orient", settle, shape_of, NULL, NULL};
+const mr__step_type mr__step_orient = {
+    .kind = MR_STEP_ORIENT,
+    .name = "orient",
+    .settle = settle,
+    .shape = shape_of,
+};

@@ -66,4 +66,10 @@ static int resolve(const mr_step *step, const uint32_t *draws, mr__chain *chain,
     return result != 0 ? result : mr__chain_pad(chain, pad, step->border, step->fill, detail);
 }
 
-const mr__step_type mr__step_pad = {MR_STEP_PAD, "pad", settle, shape_of, NULL, resolve};
+const mr__step_type mr__step_pad = {
+    .kind = MR_STEP_PAD,
+    .name = "pad",
+    .settle = settle,
+    .shape = shape_of,
+    .resolve = resolve,
+};

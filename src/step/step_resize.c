@@ -14,4 +14,10 @@ static int resolve(const mr_step *step, const uint32_t *draws, mr__chain *chain,
     return mr__chain_resize(chain, step->width, step->height, step->filter, detail);
 }
 
-const mr__step_type mr__step_resize = {MR_STEP_RESIZE, "resize", settle, mr__step_shape_fixed, NULL, resolve};
+const mr__step_type mr__step_resize = {
+    .kind = MR_STEP_RESIZE,
+    .name = "resize",
+    .settle = settle,
+    .shape = mr__step_shape_fixed,
+    .resolve = resolve,
+};

@@ -44,12 +44,6 @@ static int settle(mr_step *step, mr__detail *detail)
     return result != 0 ? result : mr__step_check_filter(step, detail);
 }
 
-static uint32_t draw_count(const mr_step *step)
-{
-    (void)step;
-    return DRAWS;
-}
-
 /* A side from its square; 0 when it is longer than `most` or nothing. */
 static uint32_t side_of(double square, uint32_t most)
 {
@@ -108,4 +102,11 @@ static int resolve(const mr_step *step, const uint32_t *draws, mr__chain *chain,
     return result != 0 ? result : mr__chain_resize(chain, step->width, step->height, step->filter, detail);
 }
 
-const mr__step_type mr__step_rrc = {MR_STEP_RRC, "rrc", settle, mr__step_shape_fixed, draw_count, resolve};
+const mr__step_type mr__step_rrc = {
+    .kind = MR_STEP_RRC,
+    .name = "rrc",
+    .settle = settle,
+    .shape = mr__step_shape_fixed,
+    .draws = DRAWS,
+    .resolve = resolve,
+};

@@ -46,4 +46,10 @@ static int resolve(const mr_step *step, const uint32_t *draws, mr__chain *chain,
     return result != 0 ? result : mr__chain_resize(chain, width, height, step->filter, detail);
 }
 
-const mr__step_type mr__step_short = {MR_STEP_SHORT, "short", settle, shape_of, NULL, resolve};
+const mr__step_type mr__step_short = {
+    .kind = MR_STEP_SHORT,
+    .name = "short",
+    .settle = settle,
+    .shape = shape_of,
+    .resolve = resolve,
+};

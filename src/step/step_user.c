@@ -56,7 +56,19 @@ static uint32_t draw_count(const mr_step *step)
 
 static int resolve(const mr_step *step, const uint32_t *draws, mr__chain *chain, mr__detail *detail)
 {
-    return mr__chain_user(chain, step->user, draws, detail);
+    uint32_t width, height;
+    mr__chain_size(chain, &width, &height);
+    mr__op op = {.kind = MR__OP_USER, .u.user = {step->user, draws}};
+    op.to_width = step->user->width != 0 ? step->user->width : width;
+    op.to_height = step->user->height != 0 ? step->user->height : height;
+    return mr__chain_op(chain, op, detail);
 }
 
-const mr__step_type mr__step_user = {MR_STEP_USER, "user", settle, shape_of, draw_count, resolve};
+const mr__step_type mr__step_user = {
+    .kind = MR_STEP_USER,
+    .name = "user",
+    .settle = settle,
+    .shape = shape_of,
+    .draw_count = draw_count,
+    .resolve = resolve,
+};

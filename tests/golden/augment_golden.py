@@ -15,9 +15,7 @@ import sys
 import numpy
 import torch
 
-declared = torch.library.Library("torchvision", "DEF")
-for name in ("nms", "qnms"):
-    declared.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+import operators  # noqa: F401, before torchvision
 import torchvision  # noqa: E402
 from PIL import Image  # noqa: E402
 from torchvision.transforms import InterpolationMode  # noqa: E402

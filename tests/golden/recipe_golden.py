@@ -8,9 +8,7 @@ Needs Pillow 13, torchvision with torch, numpy and libxxhash. The numbers come f
 describe it (src/base/rng.h, src/step/step_rrc.c), written here once more.
 """
 import ctypes
-import importlib.util
 import math
-import pathlib
 import sys
 import types
 
@@ -19,16 +17,7 @@ import PIL
 import torch
 from PIL import Image
 
-for compiled in pathlib.Path(importlib.util.find_spec("torchvision").origin).parent.glob("_C*.so"):
-    try:
-        torch.ops.load_library(compiled)
-    except OSError:  # made for another torch
-        pass
-if not hasattr(torch.ops.torchvision, "nms"):
-    # Without its compiled operators it asks for two that are then never used here.
-    declared = torch.library.Library("torchvision", "DEF")
-    declared.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-    declared.define("qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+import operators  # noqa: F401, before torchvision
 import torchvision
 from torchvision.transforms import v2
 from torchvision.transforms.v2 import _geometry, _transform, functional

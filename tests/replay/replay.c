@@ -91,7 +91,8 @@ static void replay_file(const char *path, const picture_file *file, void *user)
     p->tally.files++;
 }
 
-/* What is no image says by its name what it is: a record file of others, a dataset.json, a recipe, a state. */
+/* What is no image says by its name what it is: a record file of others, a dataset.json, a recipe, a state,
+ * steps. */
 static bool replay_records(const char *path, const picture_file *file, const fuzz_setting *setting)
 {
     static const struct {
@@ -105,6 +106,8 @@ static bool replay_records(const char *path, const picture_file *file, const fuz
         {"manifest-", fuzz_check_manifest, fuzz_check_manifest_failing},
         {"recipe-", fuzz_check_recipe, fuzz_check_recipe_failing},
         {"state-", fuzz_check_state, fuzz_check_state_failing},
+        {"policy-", fuzz_check_policy, fuzz_check_policy_failing},
+        {"steps-", fuzz_check_steps, fuzz_check_steps_failing},
     };
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

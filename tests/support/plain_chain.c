@@ -138,21 +138,37 @@ static mr_image run_pass(mr_resizer *resizer, const mr__pass *pass, const mr_ima
     return made;
 }
 
+/* The whole source of a pass, of which only a part was made: the rest is noise, as nobody may look at it. */
+static mr_image fill_up(mr_image *part, const mr__pass *pass)
+{
+    mr_image whole = image_like(part, pass->width, pass->height);
+    assert_int_equal(part->width, pass->from.width);
+    assert_int_equal(part->height, pass->from.height);
+    for (uint32_t y = 0; y < whole.height; y++)
+        for (uint32_t x = 0; x < whole.width; x++) {
+            bool there = x - pass->from.x < part->width && y - pass->from.y < part->height;
+            for (size_t i = 0; i < mr_image_pixel_nbytes(part); i++)
+                pixel(&whole, x, y)[i] = there ? pixel(part, x - pass->from.x, y - pass->from.y)[i] : (uint8_t)(x ^ y);
+        }
+    mr_image_fini(part, NULL);
+    return whole;
+}
+
 mr_image plain_chain(mr_resizer *resizer, const mr__chain *chain, const mr_image *image)
 {
     mr_image now = plain_crop(image, (mr_rect){0, 0, image->width, image->height});
     for (size_t i = 0; i < chain->count; i++) {
         const mr__pass *pass = &chain->pass[i];
-        assert_int_equal(now.width, pass->width);
-        assert_int_equal(now.height, pass->height);
-        mr_image next = run_pass(resizer, pass, &now);
-        mr_image_fini(&now, NULL);
+        mr_image source = i != 0 ? fill_up(&now, pass) : now, next = run_pass(resizer, pass, &source);
+        mr_image_fini(&source, NULL);
         now = next;
-        if (pass->user == NULL)
-            continue;
-        next = plain_user(&now, pass->user, pass->user_draws);
-        mr_image_fini(&now, NULL);
-        now = next;
+        for (size_t k = 0; k < pass->ops; k++) {
+            const mr__op *op = &chain->op[pass->op + k];
+            assert_int_equal(op->kind, MR__OP_USER);
+            next = plain_user(&now, op->u.user.step, op->u.user.draws);
+            mr_image_fini(&now, NULL);
+            now = next;
+        }
     }
     return now;
 }

@@ -239,15 +239,43 @@ static int turn_about(void *user, const mr_image *from, const mr_image *to, cons
     return 0;
 }
 
-static mr_image user_naively(const mr__pass *pass, mr_image *from)
+static mr_image user_naively(const mr__op *op, mr_image *from)
 {
     uint8_t scratch[128] __attribute__((aligned(64)));
-    uint32_t width = pass->user->width != 0 ? pass->user->width : from->width;
-    uint32_t height = pass->user->height != 0 ? pass->user->height : from->height;
-    mr_image to = image_of(width, height, from->channels, from->depth);
-    turn_about(&seed, from, &to, pass->user_draws, scratch);
+    mr_image to = image_of(op->to_width, op->to_height, from->channels, from->depth);
+    turn_about(&seed, from, &to, op->u.user.draws, scratch);
     mr_image_fini(from, NULL);
     return to;
+}
+
+/* The op of a user's step behind a pass. */
+static const mr__op *add_user(mr__chain *chain, mr__pass *pass, const mr_user_step *user, const uint32_t *draws)
+{
+    mr__op *op = &chain->op[chain->op_count];
+    *op = (mr__op){.kind = MR__OP_USER, .u.user = {user, draws}};
+    op->width = pass->canvas_width;
+    op->height = pass->canvas_height;
+    op->to_width = user->width != 0 ? user->width : op->width;
+    op->to_height = user->height != 0 ? user->height : op->height;
+    op->from = (mr_rect){0, 0, op->width, op->height};
+    op->to = (mr_rect){0, 0, op->to_width, op->to_height};
+    pass->op = (uint32_t)chain->op_count++;
+    pass->ops = 1;
+    return op;
+}
+
+static mr__pass idle_pass(uint32_t width, uint32_t height)
+{
+    mr_rect all = {0, 0, width, height};
+    return (mr__pass){.width = width,
+                      .height = height,
+                      .from = all,
+                      .crop = all,
+                      .window = all,
+                      .to_width = width,
+                      .to_height = height,
+                      .canvas_width = width,
+                      .canvas_height = height};
 }
 
 /* Up to four passes, some of them with a step of the program's, also the last. */
@@ -274,11 +302,11 @@ static void chains_equal_the_naive_way(void **state)
             mr_image next = pass_naively(pass, &image);
             mr_image_fini(&image, NULL);
             image = next;
-            pass->user = below(3) == 0 ? &steps[below(2)] : NULL;
-            pass->user_draws = draws;
-            if (pass->user != NULL)
-                image = user_naively(pass, &image);
+            if (below(3) == 0)
+                image = user_naively(add_user(&chain, pass, &steps[below(2)], draws), &image);
         }
+        if (chain.pass[chain.count - 1].ops != 0)
+            chain.pass[chain.count++] = idle_pass(image.width, image.height);
         mr__finish finish = random_finish(image.width, image.height, source.channels, source.depth);
         check_on_both(&finish, &chain, &source, &image);
         mr_image_fini(&image, NULL);
@@ -365,11 +393,9 @@ static void what_goes_wrong_is_said(void **state)
     mr_image source = image_of(4, 4, 3, 8), other = image_of(4, 3, 3, 8);
     int gives = MR_ECORRUPT;
     const mr_user_step step = {.struct_size = sizeof step, .name = "blur", .user = &gives, .run = refuse};
-    mr__chain chain = {.count = 1};
+    mr__chain chain = {.count = 2, .pass = {idle_pass(4, 4), idle_pass(4, 4)}};
     mr__pass *p = &chain.pass[0];
-    *p = (mr__pass){.width = 4, .height = 4, .crop = {0, 0, 4, 4}, .to_width = 4, .to_height = 4, .user = &step};
-    p->window = p->crop;
-    p->canvas_width = p->canvas_height = 4;
+    (void)add_user(&chain, p, &step, NULL);
     mr__finish finish = random_finish(4, 4, 3, 8);
     mr__augment *augment = NULL;
     mr__detail detail = {""};
@@ -380,10 +406,10 @@ static void what_goes_wrong_is_said(void **state)
     assert_contains(detail.text, "user step blur gave -6");
     gives = 5;
     assert_int_equal(mr__augment_run(augment, &chain, &source, slot, &detail), MR_EARGUMENT);
-    p->user = NULL;
+    p->ops = 0;
     assert_int_equal(mr__augment_run(augment, &chain, &source, slot, &detail), 0);
     assert_int_equal(mr__augment_run(augment, &chain, &other, slot, &detail), MR_EINTERNAL);
-    p->canvas_width = 5;
+    chain.pass[1].canvas_width = 5;
     assert_int_equal(mr__augment_run(augment, &chain, &source, slot, &detail), MR_EINTERNAL);
     mr__augment_free(augment);
     mr_image_fini(&source, NULL);

@@ -77,8 +77,7 @@ static void walk_resize(walk *w, uint32_t width, uint32_t height, mr_filter filt
 static void walk_flip(walk *w, bool x, bool y)
 {
     say(w, "flip", x, y, 0, 0);
-    mr__chain_flip(&w->chain, x, y);
-    replace(w, 0, plain_flip(&w->now, x, y));
+    replace(w, mr__chain_flip(&w->chain, x, y, &w->detail), plain_flip(&w->now, x, y));
 }
 
 static void walk_pad(walk *w, const uint32_t pad[4], mr_border border, const uint8_t fill[4])
@@ -88,10 +87,19 @@ static void walk_pad(walk *w, const uint32_t pad[4], mr_border border, const uin
     replace(w, mr__chain_pad(&w->chain, pad, border, fill, &w->detail), plain_pad(&w->now, pad, border, fill));
 }
 
+static int add_user(mr__chain *chain, const mr_user_step *user, const uint32_t *draws, mr__detail *detail)
+{
+    mr__op op = {.kind = MR__OP_USER, .u.user = {user, draws}};
+    mr__chain_size(chain, &op.to_width, &op.to_height);
+    op.to_width = user->width != 0 ? user->width : op.to_width;
+    op.to_height = user->height != 0 ? user->height : op.to_height;
+    return mr__chain_op(chain, op, detail);
+}
+
 static void walk_user(walk *w, const mr_user_step *user, const uint32_t *draws)
 {
     say(w, user->name, 0, 0, 0, 0);
-    replace(w, mr__chain_user(&w->chain, user, draws, &w->detail), plain_user(&w->now, user, draws));
+    replace(w, add_user(&w->chain, user, draws, &w->detail), plain_user(&w->now, user, draws));
 }
 
 static void random_pad(walk *w)
@@ -134,7 +142,7 @@ static walk walk_of(mr_resizer *resizer, uint32_t width, uint32_t height, uint32
 {
     walk w = {.resizer = resizer};
     w.now = picture_make(width, height, channels, depth, seed);
-    mr__chain_init(&w.chain, width, height);
+    mr__chain_init(&w.chain, width, height, below(3) == 0, NULL);
     return w;
 }
 
@@ -156,7 +164,7 @@ static void check_pass(const mr__pass *p, bool is_last)
     assert_true((p->window.width == 0) == (p->window.height == 0));
     if (p->window.width == 0)
         assert_true(p->x == 0 && p->y == 0 && !p->flip_x && !p->flip_y && p->border == MR_BORDER_FILL);
-    assert_true(!is_last || p->user == NULL);
+    assert_true(!is_last || p->ops == 0);
 }
 
 static void random_walk(mr_resizer *resizer)
@@ -165,8 +173,12 @@ static void random_walk(mr_resizer *resizer)
     walk w = walk_of(resizer, 1 + below(30), 1 + below(30), channels[below(3)], below(3) == 0 ? 16 : 8);
     mr_image source = plain_crop(&w.now, (mr_rect){0, 0, w.now.width, w.now.height});
     for (uint32_t n = below(9); n > 0; n--)
-        if (w.now.width < 200 && w.now.height < 200)
+        if (w.now.width < 200 && w.now.height < 200) {
+            w.chain.step = n;
             random_operation(&w);
+        }
+    if (below(4) != 0)
+        mr__chain_narrow(&w.chain);
     for (size_t i = 0; i < w.chain.count; i++)
         check_pass(&w.chain.pass[i], i + 1 == w.chain.count);
     mr_image got = plain_chain(resizer, &w.chain, &source);
@@ -197,7 +209,7 @@ static size_t passes_of(const char *operations)
     static const uint8_t black[4] = {0, 0, 0, 0}, gray[4] = {128, 128, 128, 128};
     mr__chain chain;
     mr__detail detail;
-    mr__chain_init(&chain, 100, 80);
+    mr__chain_init(&chain, 100, 80, false, NULL);
     for (const char *o = operations; *o != 0; o++) {
         uint32_t width, height;
         int result = 0;
@@ -209,13 +221,13 @@ static size_t passes_of(const char *operations)
         else if (*o == 'r')
             result = mr__chain_resize(&chain, width / 2, height / 2, MR_FILTER_BILINEAR, &detail);
         else if (*o == 'f')
-            mr__chain_flip(&chain, true, true);
+            result = mr__chain_flip(&chain, true, true, &detail);
         else if (*o == 'p' || *o == 'q')
             result = mr__chain_pad(&chain, pad, MR_BORDER_FILL, *o == 'p' ? black : gray, &detail);
         else if (*o == 'e')
             result = mr__chain_pad(&chain, pad, MR_BORDER_EDGE, black, &detail);
         else
-            result = mr__chain_user(&chain, &users[0], user_draws, &detail);
+            result = add_user(&chain, &users[0], user_draws, &detail);
         assert_int_equal(result, 0);
     }
     return chain.count;
@@ -232,7 +244,7 @@ static void what_can_be_one_pass_is(void **state)
         {"", 1},    {"cccc", 1}, {"cr", 1},  {"crf", 1},   {"crcfcpcfpc", 1}, {"pcpcfc", 1}, {"rr", 2},     {"fr", 2},
         {"ffr", 1}, {"pr", 2},   {"pir", 1}, {"rpifc", 1}, {"pq", 2},         {"piq", 1},    {"e", 1},      {"ef", 1},
         {"ec", 2},  {"ei", 1},   {"eir", 1}, {"ee", 2},    {"ep", 2},         {"pe", 2},     {"pie", 1},    {"re", 1},
-        {"rce", 2}, {"ce", 1},   {"er", 2},  {"u", 2},     {"ucrf", 2},       {"uu", 3},     {"crfcpu", 2},
+        {"rce", 2}, {"ce", 1},   {"er", 2},  {"u", 2},     {"ucrf", 2},       {"uu", 2},     {"crfcpu", 2}, {"ufu", 3},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (passes_of(cases[i].operations) != cases[i].passes)
@@ -273,7 +285,7 @@ static void regions_are_what_the_weights_say(void **state)
         mr__chain chain;
         mr__detail detail;
         mr_filter filter = filters[below(5)];
-        mr__chain_init(&chain, in + 7, 1);
+        mr__chain_init(&chain, in + 7, 1, false, NULL);
         assert_int_equal(mr__chain_crop(&chain, (mr_rect){5, 0, in, 1}, &detail), 0);
         assert_int_equal(mr__chain_resize(&chain, out, 1, filter, &detail), 0);
         mr_rect window = picture_random_rect(&seed, out, 1);
@@ -332,7 +344,7 @@ static void what_is_too_much_is_refused(void **state)
     static const uint8_t fill[4];
     mr__chain chain;
     mr__detail detail;
-    mr__chain_init(&chain, 0x7fffffff, 0x7fffffff);
+    mr__chain_init(&chain, 0x7fffffff, 0x7fffffff, false, NULL);
     assert_int_equal(mr__chain_pad(&chain, huge, MR_BORDER_FILL, fill, &detail), MR_ELIMIT);
     assert_int_equal(mr__chain_crop(&chain, (mr_rect){0x7ffffff0, 0, 16, 1}, &detail), MR_EARGUMENT);
     assert_int_equal(mr__chain_crop(&chain, (mr_rect){0xfffffff0, 0, 16, 1}, &detail), MR_EARGUMENT);
@@ -345,11 +357,11 @@ static void what_is_too_much_is_refused(void **state)
     assert_contains(detail.text, "16385");
     for (int i = 1; i < MR__STAGES_MAX; i++)
         assert_int_equal(mr__chain_resize(&chain, 16 + i % 2, 1, MR_FILTER_BILINEAR, &detail), 0);
-    mr__chain_flip(&chain, true, false);
+    assert_int_equal(mr__chain_flip(&chain, true, false, &detail), 0);
     mr__chain kept = chain;
     assert_int_equal(mr__chain_resize(&chain, 20, 1, MR_FILTER_BILINEAR, &detail), MR_ELIMIT);
-    assert_contains(detail.text, "16 passes");
-    assert_int_equal(mr__chain_user(&chain, &users[0], user_draws, &detail), MR_ELIMIT);
+    assert_contains(detail.text, "32 passes");
+    assert_int_equal(add_user(&chain, &users[0], user_draws, &detail), MR_ELIMIT);
     assert_memory_equal(&chain, &kept, sizeof chain);
 }
 

@@ -43,7 +43,10 @@ static int augment(const mr_hooks *given, void *arg)
         mr__chain chain = {.count = 3};
         mr__detail detail = {""};
         chain.pass[0] = pass_of(30, 30, 40 - i, MR_FILTER_BILINEAR);
-        chain.pass[0].user = i % 2 ? &step : NULL;
+        chain.op[0] = (mr__op){.kind = MR__OP_USER, .width = 40 - i, .height = 40 - i, .u.user = {&step, NULL}};
+        chain.op[0].to_width = chain.op[0].to_height = 40 - i;
+        chain.op[0].from = chain.op[0].to = (mr_rect){0, 0, 40 - i, 40 - i};
+        chain.pass[0].ops = i % 2;
         chain.pass[1] = pass_of(40 - i, 40 - i, 50, MR_FILTER_NEAREST);
         chain.pass[2] = pass_of(50, 50, SIDE, MR_FILTER_LANCZOS);
         result = mr__augment_run(a, &chain, image, slot, &detail);

@@ -155,7 +155,8 @@ static void errors_point_and_suggest(void **state)
     check_wrong("random_horizontal_flip", 0, "did you mean \"flip\"?");
     check_wrong("rcr(224)", 0, "did you mean \"rrc\"?");
     check_wrong("Flip", 0, "did you mean \"flip\"?");
-    check_wrong("blur(3)", 0, "there are orient, convert, resize, short, center, crop, rrc, pad, flip, vflip, norm");
+    check_wrong("whirl(3)", 0, "there are orient, convert, resize, short, center, crop, rrc, pad, flip, vflip, norm");
+    check_wrong("whirl(3)", 0, ", ... (doc/steps.md)");
     check_wrong("resize(224, interpolation=bilinear)", 12, "did you mean \"filter\"?");
     check_wrong("resize(224, antialias=1)", 12, "resize has no parameter \"antialias\": there are size, filter");
     check_wrong("flip(q=1)", 5, "flip has no parameter \"q\": there is chance");

@@ -59,7 +59,7 @@ static void refuse_image(mr_recipe *recipe, uint32_t width, uint32_t height, int
     uint32_t draws[200] = {0};
     mr__chain chain;
     mr__detail_clear(&detail);
-    assert_int_equal(mr__recipe_resolve(recipe, draws, width, height, &chain, &detail), code);
+    assert_int_equal(mr__recipe_resolve(recipe, draws, width, height, NULL, &chain, &detail), code);
     assert_contains(detail.text, words);
 }
 
@@ -84,7 +84,7 @@ static void check_golden(mr_resizer *resizer, size_t number, size_t size, uint32
     picture_noise(image.pixels, mr_image_row_nbytes(&image) * height, 7);
     assert_true(mr__recipe_draw_count(recipe) <= sizeof draws / sizeof *draws);
     mr__recipe_draw(recipe, GOLDEN_SEED, epoch, GOLDEN_KEY + size, draws);
-    int result = mr__recipe_resolve(recipe, draws, width, height, &chain, &detail);
+    int result = mr__recipe_resolve(recipe, draws, width, height, NULL, &chain, &detail);
     if (result == 0) {
         mr_image made = plain_chain(resizer, &chain, &image);
         got = mr_image_hash(&made);
@@ -240,18 +240,19 @@ static void draws_go_to_their_steps(void **state)
     mr__chain chain;
     uint32_t draws[] = {0x80000000, 0, 1, 2, 3, 0x7fffffff};
     mr_recipe *recipe = RECIPE(FLIP, SIMPLE(VFLIP), {.kind = MR_STEP_USER, .user = &user_of_3}, FLIP);
-    assert_int_equal(mr__recipe_resolve(recipe, draws, 5, 4, &chain, &detail), 0);
+    assert_int_equal(mr__recipe_resolve(recipe, draws, 5, 4, NULL, &chain, &detail), 0);
     assert_int_equal(chain.count, 2);
     assert_true(!chain.pass[0].flip_x && chain.pass[0].flip_y && chain.pass[1].flip_x);
-    assert_ptr_equal(chain.pass[0].user_draws, draws + 2);
-    assert_ptr_equal(chain.pass[0].user, &user_of_3);
+    assert_int_equal(chain.pass[0].ops, 1);
+    assert_ptr_equal(chain.op[0].u.user.draws, draws + 2);
+    assert_ptr_equal(chain.op[0].u.user.step, &user_of_3);
 }
 
 static bool flips(double chance, uint32_t draw)
 {
     mr__chain chain;
     mr_recipe *recipe = RECIPE({.kind = MR_STEP_FLIP, .has_chance = true, .chance = chance});
-    assert_int_equal(mr__recipe_resolve(recipe, &draw, 5, 4, &chain, &detail), 0);
+    assert_int_equal(mr__recipe_resolve(recipe, &draw, 5, 4, NULL, &chain, &detail), 0);
     return chain.pass[0].flip_x;
 }
 
@@ -272,7 +273,7 @@ static void parts_are_as_asked_for(void **state)
         uint32_t draws[24];
         mr__chain chain;
         mr__recipe_draw(recipe, 1, 2, key, draws);
-        assert_int_equal(mr__recipe_resolve(recipe, draws, 1000, 800, &chain, &detail), 0);
+        assert_int_equal(mr__recipe_resolve(recipe, draws, 1000, 800, NULL, &chain, &detail), 0);
         mr_rect part = chain.pass[0].crop;
         double share = (double)part.width * part.height / 800000.0, ratio = (double)part.width / part.height;
         assert_int_equal(chain.count, 1);
@@ -294,7 +295,7 @@ static void places_are_all_taken(void **state)
         uint32_t draws[4];
         mr__chain chain;
         mr__recipe_draw(recipe, 1, 2, key, draws);
-        assert_int_equal(mr__recipe_resolve(recipe, draws, 7, 5, &chain, &detail), 0);
+        assert_int_equal(mr__recipe_resolve(recipe, draws, 7, 5, NULL, &chain, &detail), 0);
         assert_true(chain.pass[0].crop.x < 4 && chain.pass[0].crop.y < 3);
         seen[chain.pass[0].crop.x][chain.pass[0].crop.y]++;
     }
@@ -321,7 +322,7 @@ static void every_image_has_a_part(void **state)
         for (size_t k = 0; k < 24; k++)
             draws[k] = picture_random_below(&seed, 4) == 0 ? 0xffffffff : picture_random(&seed);
         uint32_t width = sides[picture_random_below(&seed, 6)], height = sides[picture_random_below(&seed, 6)];
-        assert_int_equal(mr__recipe_resolve(recipe, draws, width, height, &chain, &detail), 0);
+        assert_int_equal(mr__recipe_resolve(recipe, draws, width, height, NULL, &chain, &detail), 0);
         assert_int_equal(chain.pass[0].canvas_width, 8);
     }
 }
@@ -329,16 +330,23 @@ static void every_image_has_a_part(void **state)
 static void the_table_is_in_order(void **state)
 {
     (void)state;
-    static const char *const names[] = {"orient", "convert", "resize", "short",     "center", "crop",  "rrc",
-                                        "pad",    "flip",    "vflip",  "normalize", "layout", "dtype", "user"};
-    assert_int_equal(mr__step_type_count, 14);
-    for (size_t i = 0; i < 14; i++) {
+    static const char *const names[] = {
+        "orient",     "convert",   "resize",      "short",        "center",      "crop",      "rrc",     "pad",
+        "flip",       "vflip",     "normalize",   "layout",       "dtype",       "user",      "rotate",  "affine",
+        "shear",      "translate", "perspective", "elastic",      "scalejitter", "zoomout",   "ioucrop", "shorts",
+        "brightness", "contrast",  "saturation",  "hue",          "jitter",      "grayscale", "gamma",   "invert",
+        "posterize",  "solarize",  "equalize",    "autocontrast", "sharpness",   "blur",      "jpeg",    "permute",
+        "noise",      "randaug",   "autoaug",     "trivialaug",   "augmix",      "erase",     "cutout",  "mixup",
+        "cutmix",     "sanitize"};
+    assert_int_equal(mr__step_type_count, MR_STEP_SANITIZE);
+    assert_int_equal(sizeof names / sizeof *names, MR_STEP_SANITIZE);
+    for (size_t i = 0; i < MR_STEP_SANITIZE; i++) {
         assert_int_equal(mr__step_types[i]->kind, i + 1);
         assert_string_equal(mr__step_types[i]->name, names[i]);
         assert_ptr_equal(mr__step_type_of((mr_step_kind)(i + 1)), mr__step_types[i]);
     }
     assert_null(mr__step_type_of(MR_STEP_NONE));
-    assert_null(mr__step_type_of((mr_step_kind)15));
+    assert_null(mr__step_type_of((mr_step_kind)(MR_STEP_SANITIZE + 1)));
     assert_null(mr__step_type_of((mr_step_kind)-1));
 }
 
@@ -501,8 +509,8 @@ static void steps_that_do_not_fit_together_are_refused(void **state)
     refuse_output(RECIPE(CONVERT(3, 16), CENTER(8)), "16 bits");
     refuse_output(RECIPE(CONVERT(3, 16), CENTER(8), DTYPE(MR_U8)), "dtype(f32)");
     empty.count = 1;
-    empty.steps[0].kind = (mr_step_kind)15;
-    refuse_output(&empty, "number 15");
+    empty.steps[0].kind = (mr_step_kind)(MR_STEP_SANITIZE + 1);
+    refuse_output(&empty, "number 51");
     empty.count = 0;
 }
 
@@ -529,21 +537,21 @@ static void sizes_and_channels_that_do_not_fit_are_refused(void **state)
 static void recipes_of_too_many_passes_are_refused(void **state)
 {
     (void)state;
-    mr_step steps[16];
-    for (size_t i = 0; i < 16; i++)
+    mr_step steps[32];
+    for (size_t i = 0; i < 32; i++)
         steps[i] = (mr_step)SIZED(RESIZE, 10 + i % 2, 10);
-    assert_int_equal(output_of(recipe_of(steps, 15)).width, 10);
+    assert_int_equal(output_of(recipe_of(steps, 31)).width, 10);
     uint32_t none[1] = {0};
     mr__chain chain;
-    assert_int_equal(mr__recipe_resolve(recipe_of(steps, 15), none, 20, 20, &chain, &detail), 0);
-    refuse_output(recipe_of(steps, 16), "17 passes");
-    for (size_t i = 0; i < 16; i++)
-        steps[i] = i % 3 == 0 ? (mr_step){.kind = MR_STEP_PAD, .pad = {1, 1, 1, 1}, .border = MR_BORDER_EDGE}
+    assert_int_equal(mr__recipe_resolve(recipe_of(steps, 31), none, 20, 20, NULL, &chain, &detail), 0);
+    refuse_output(recipe_of(steps, 32), "33 passes");
+    for (size_t i = 0; i < 32; i++)
+        steps[i] = i % 3 == 1 ? (mr_step){.kind = MR_STEP_PAD, .pad = {1, 1, 1, 1}, .border = MR_BORDER_EDGE}
                               : (mr_step)SIZED(RRC, 10 + i % 2, 10);
-    uint32_t draws[240] = {0};
-    assert_int_equal(output_of(recipe_of(steps, 15)).width, 10);
-    assert_int_equal(mr__recipe_resolve(recipe_of(steps, 15), draws, 20, 20, &chain, &detail), 0);
-    refuse_output(recipe_of(steps, 16), "17 passes");
+    uint32_t draws[800] = {0};
+    assert_int_equal(output_of(recipe_of(steps, 31)).width, 10);
+    assert_int_equal(mr__recipe_resolve(recipe_of(steps, 31), draws, 20, 20, NULL, &chain, &detail), 0);
+    refuse_output(recipe_of(steps, 32), "33 passes");
 }
 
 static void images_that_do_not_fit_are_refused(void **state)

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Equalize and autocontrast, as Pillow's ImageOps: a table for each channel, from the values that it has. */
+#include "step/op_table.h"
+#include "step/ops.h"
+
+/*
+ * Each value goes to how many samples are below it, in steps of a 255th of those that are not of the largest value,
+ * rounded. Where there are fewer than 255 of these it stays as it is.
+ */
+static void make_equalize(mr__table_work *work)
+{
+    uint32_t histogram[256];
+    uint8_t own[256];
+    for (uint32_t c = 0; c < work->image->channels; c++) {
+        uint32_t all = 0, last = 0;
+        mr__tables_histogram(work, c, histogram);
+        for (size_t v = 0; v < 256; v++) {
+            all += histogram[v];
+            last = histogram[v] != 0 ? histogram[v] : last;
+        }
+        uint32_t step = (all - last) / 255, below = step / 2;
+        if (step == 0)
+            continue;
+        for (size_t v = 0; v < 256; v++) {
+            uint32_t value = below / step;
+            own[v] = (uint8_t)(value < 255 ? value : 255);
+            below += histogram[v];
+        }
+        mr__tables_put(work, c, own);
+    }
+}
+
+/* From the least value to the largest: from 0 to 255, in doubles, truncated. */
+static void make_autocontrast(mr__table_work *work)
+{
+    uint8_t range[3][2], own[256];
+    mr__tables_range(work, range);
+    for (uint32_t c = 0; c < work->image->channels; c++) {
+        int low = range[c][0], high = range[c][1];
+        if (high <= low)
+            continue;
+        double scale = 255.0 / (double)(high - low), offset = (double)-low * scale;
+        for (int v = 0; v < 256; v++) {
+            double product = (double)v * scale, value = product + offset;
+            own[v] = value >= 255.0 ? 255 : value <= 0.0 ? 0 : (uint8_t)value;
+        }
+        mr__tables_put(work, c, own);
+    }
+}
+
+const mr__op_type mr__op_equalize = {.name = "equalized", .table = make_equalize, .need = mr__op_need_all};
+const mr__op_type mr__op_autocontrast = {.name = "autocontrast", .table = make_autocontrast, .need = mr__op_need_all};

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What Pillow 13.0.0 with libjpeg-turbo 3.2.0 gives: XXH3 of bytes,
+ * written by tests/golden/jpeg_op_golden.py. */
+#ifndef TESTS_GOLDEN_JPEG_OP_GOLDEN_H
+#define TESTS_GOLDEN_JPEG_OP_GOLDEN_H
+
+#include <stdint.h>
+
+static const uint32_t golden_widths[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,  12,  13,  14, 15,
+                                         16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26,  27,  28,  29, 30,
+                                         31, 32, 33, 34, 35, 36, 61, 63, 64, 65, 127, 128, 129, 131};
+static const uint32_t golden_heights[] = {1, 2, 3, 7, 8, 9, 15, 16, 17, 18, 31, 33};
+static const uint32_t golden_quality_sizes[][2] = {{1, 1}, {17, 31}, {40, 24}, {70, 9}};
+static const uint32_t golden_large[][3] = {{223, 227, 75}, {500, 375, 20}, {499, 373, 95}, {1021, 61, 50}};
+
+/* Of qualities 1 to 100, all sizes above, gray and RGB. */
+static const uint64_t golden_qualities[] = {
+    UINT64_C(0x87f933b24f401660), UINT64_C(0xbd77a420071309ad), UINT64_C(0xd1ed5489700e9fc6),
+    UINT64_C(0xe9512c3f304e1a33), UINT64_C(0x69fc6455951c6003), UINT64_C(0x804e839c92a5e983),
+    UINT64_C(0xc52fb3cfe371bc7d), UINT64_C(0x6f38e9c1abb82579), UINT64_C(0x16f3afb1ad55e90c),
+    UINT64_C(0xf6f82bb9dc9f7173), UINT64_C(0xa0d5ff06123cf05b), UINT64_C(0xef2a53f7e9541861),
+    UINT64_C(0xad093a9a7d1c45f5), UINT64_C(0x81cf3ff90901cfd5), UINT64_C(0xa6c22db8cba7693e),
+    UINT64_C(0x3b858b42962fa02b), UINT64_C(0xd98a08bc8a5d6998), UINT64_C(0x109f7b314fd4e528),
+    UINT64_C(0xc7d9225d0f5c78fd), UINT64_C(0x6146915ec25e7770), UINT64_C(0x7176fa2bd2e37d0b),
+    UINT64_C(0x9f5b634f348ff68a), UINT64_C(0x9dce58aabb94fe78), UINT64_C(0xda79e42b2837e115),
+    UINT64_C(0x41fdaceff92cbf2f), UINT64_C(0x2459da4f8f1d15d6), UINT64_C(0xa3af6d7df8a91867),
+    UINT64_C(0xd01d5de318e12694), UINT64_C(0x991e71879e9a27ff), UINT64_C(0x00b1461604ffdb71),
+    UINT64_C(0xd7d4567eb7f6cf43), UINT64_C(0x210f03a00ba89953), UINT64_C(0x32b7b5051d5987d4),
+    UINT64_C(0x7aa401f2359d612c), UINT64_C(0x4248b0e3c2195115), UINT64_C(0x74488b67375f16cc),
+    UINT64_C(0x962b07d51caeaa19), UINT64_C(0xd8706ea666036cbc), UINT64_C(0xace89cb9154bc825),
+    UINT64_C(0xbfc49bed0f742325), UINT64_C(0x16b9917e88785cfc), UINT64_C(0x07885982c0c40da6),
+    UINT64_C(0xf7948f9cc57f4e03), UINT64_C(0x4b4d36384750751f), UINT64_C(0xba7768999872f68f),
+    UINT64_C(0xfa2e2a372a498736), UINT64_C(0x2cfc94e239648d7a), UINT64_C(0x5823255b68485139),
+    UINT64_C(0x0d9bce892784e9b0), UINT64_C(0x5dda1634ae435157), UINT64_C(0xae61d346352c3814),
+    UINT64_C(0x27a8d6a76f3acb04), UINT64_C(0x8cae7f6e77416b13), UINT64_C(0xfedd93fa90ad85ba),
+    UINT64_C(0xbf7a962d978a0894), UINT64_C(0xb64f1c131c35231c), UINT64_C(0x0025cef071b32730),
+    UINT64_C(0xfe322e3527f5205b), UINT64_C(0x53eb006d38c7656b), UINT64_C(0x2229a074a4912ee6),
+    UINT64_C(0xd92f3c4c1a236e42), UINT64_C(0x2bff42b2db9d830c), UINT64_C(0x0b481be4b7f82dee),
+    UINT64_C(0xc6a5491bbca2ea79), UINT64_C(0x8c3c56acc1ef6bf4), UINT64_C(0x7474bab051a75ef3),
+    UINT64_C(0xafed00a6515e4211), UINT64_C(0xfcb3854d39fd6160), UINT64_C(0x2d79230c7b9ba2da),
+    UINT64_C(0xfaad817dde542010), UINT64_C(0xa3ea6deb81694088), UINT64_C(0x03672160bbac18db),
+    UINT64_C(0xcac33bd3224e8283), UINT64_C(0x8ff2146a000a7cd6), UINT64_C(0xf628d245a7bb5d11),
+    UINT64_C(0x51541ab6ebb868dc), UINT64_C(0x10fae4f8bd7a7ac1), UINT64_C(0x1755f1d9d62f714f),
+    UINT64_C(0x4c44a594d453e8d4), UINT64_C(0x86afd3773fecd4e0), UINT64_C(0x83eb755bbef64d2e),
+    UINT64_C(0x85275bbdd65e912f), UINT64_C(0x0a1d89bd6702c0b5), UINT64_C(0x35e4e651dfc4c3a6),
+    UINT64_C(0x6f1ead45d14c3409), UINT64_C(0xd453fde22b3ab976), UINT64_C(0xf06056ad304bea1f),
+    UINT64_C(0x0da74ded64113c08), UINT64_C(0x3c5f0c011a08dad0), UINT64_C(0x8df32028ae1664c6),
+    UINT64_C(0x53c63cdf04ffbf8a), UINT64_C(0x6f0b294b13802024), UINT64_C(0xed781a6087ddbd1c),
+    UINT64_C(0x0495f5689d004081), UINT64_C(0x7eee42f0b2208868), UINT64_C(0x31270ec7287c0fde),
+    UINT64_C(0x894ede7f5513d2dd), UINT64_C(0x2ed098d79006abc8), UINT64_C(0x7fd6ca71fa35f264),
+    UINT64_C(0xf45ce442662b5b67)};
+
+/* Of each width, with all heights: quality 1 + (7 width + 13 height) % 100. */
+static const uint64_t golden_sides[] = {
+    UINT64_C(0xb76d4ba60738dc9d), UINT64_C(0xb3cf24f898384d22), UINT64_C(0x517e483c9d3cb436),
+    UINT64_C(0xbc0b52e41bcaf54d), UINT64_C(0x68aabca8072b92ce), UINT64_C(0x68a38fa4e6531b24),
+    UINT64_C(0x2e13553fd3d40558), UINT64_C(0xdbbf8f9e60c671bc), UINT64_C(0x8576822ade2abef9),
+    UINT64_C(0x7c5f3f8c0a1db2b5), UINT64_C(0x95f0c69888337399), UINT64_C(0x3febde2e560bbdab),
+    UINT64_C(0x1245369d43c93332), UINT64_C(0x52c95274f058d5fd), UINT64_C(0x585a2b10cb0c993a),
+    UINT64_C(0xd1f3c3cd5a3233b1), UINT64_C(0x50ac21a92c6fb241), UINT64_C(0xd4f041d4d1765925),
+    UINT64_C(0x65c5c4acf7695c99), UINT64_C(0x43834e4ab4f7adb7), UINT64_C(0x1eeecd60e36255a4),
+    UINT64_C(0xf2bae44720260e18), UINT64_C(0xf4e9d98840c233fd), UINT64_C(0x4f39d2d605a444e6),
+    UINT64_C(0xb009f98880b70499), UINT64_C(0x7d2712b954652b55), UINT64_C(0x63d13664c4a4f337),
+    UINT64_C(0x686a78ee94a7b776), UINT64_C(0x740e19922ad8cc8b), UINT64_C(0x10230b902fcb3ce6),
+    UINT64_C(0x9152f7d946df52a3), UINT64_C(0x3b928a253118fd04), UINT64_C(0xb831b58c423635f4),
+    UINT64_C(0xfd3443826cfce509), UINT64_C(0x7f45e0b8e17b7c61), UINT64_C(0x5beeed4e94c684b6),
+    UINT64_C(0x135d4ec4876fa688), UINT64_C(0x1d7950edd1f70e2e), UINT64_C(0x32aca471b8db3ac0),
+    UINT64_C(0xb9428f5ede62fa53), UINT64_C(0xf1aaed6baca21ef5), UINT64_C(0xb06ad6cc0b13fbd7),
+    UINT64_C(0x5067a4773fbd65c0), UINT64_C(0x990f0aac3bfd0107)};
+
+static const uint64_t golden_larges[] = {UINT64_C(0x1f685775953ed6f5), UINT64_C(0x6a929403cc792036),
+                                         UINT64_C(0x4bfd1238c43e7ba2), UINT64_C(0xd4a7939c84995c5f)};
+
+#endif
