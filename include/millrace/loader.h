@@ -55,6 +55,22 @@ typedef enum mr_pinning {
     MR_PIN_CORES = 1 /* one processor each, of those this process may use */
 } mr_pinning;
 
+/*
+ * What else batches have of a sample, from what is stored beside its image (mr_dataset_member); it goes where the
+ * image's pixels go, by every step of the recipe. Coordinates are those of the image upright where the recipe begins
+ * with orient, and of the image as it is stored where it does not. Pixels do not depend on what is asked for: a recipe
+ * with ioucrop has the json read in any case.
+ */
+enum {
+    MR_TARGET_BOXES = 1,     /* of the objects in the member "json" (millrace/annotation.h), and their categories */
+    MR_TARGET_KEYPOINTS = 2, /* of these */
+    MR_TARGET_MASK = 4,      /* a class for each pixel: a member that is a PNG, of gray or with a palette */
+    MR_TARGET_MASKS = 8      /* one for each object: its "segmentation" */
+};
+
+/* A sample whose json has more than these is a bad one where it is read: MR_ELIMIT. So a batch's memory has a bound. */
+enum { MR_TARGET_OBJECTS_MAX = 8192, MR_TARGET_KEYPOINTS_MAX = 65536 };
+
 typedef struct mr_loader_options {
     size_t struct_size;
     const mr_hooks *hooks;   /* NULL: defaults */
@@ -91,9 +107,11 @@ typedef struct mr_loader_options {
     mr_bad_policy bad;
     uint64_t bad_max; /* SKIP, REPLACE: more bad samples in an epoch are an error [1 % of its positions, at least 16];
                          UINT64_MAX: any number is allowed */
-    const char *quarantine; /* a file that bad samples are appended to, a JSON line each; NULL: none */
-    uint64_t timeout_ns;    /* so long without any progress is an error [60 s] */
-    const char *device;     /* "cpu" [default]; "sim": the same work under a virtual clock, for tests */
+    const char *quarantine;  /* a file that bad samples are appended to, a JSON line each; NULL: none */
+    uint64_t timeout_ns;     /* so long without any progress is an error [60 s] */
+    const char *device;      /* "cpu" [default]; "sim": the same work under a virtual clock, for tests */
+    uint32_t targets;        /* MR_TARGET_..., those that are wanted; not with mixup and cutmix */
+    const char *mask_member; /* MASK: its name, of at most 63 bytes [the first that is, or ends in, "png"] */
 } mr_loader_options;
 
 /*
@@ -135,6 +153,42 @@ typedef struct mr_batch_lists {
     const double *reals;     /* of FLOATS; where both kinds are in one batch, all are these */
     const uint64_t *offsets; /* size + 1 */
 } mr_batch_lists;
+
+/*
+ * How a batch was mixed (mixup, cutmix): as it was drawn for its global batch, so that it depends on batch x world, but
+ * not on how that is dealt out. The sample of a place counts with its own label by `weight`, and with that of its
+ * partner by 1 - weight. The batch's, as it is.
+ */
+typedef struct mr_batch_mix {
+    size_t struct_size;
+    mr_step_kind kind; /* MR_STEP_MIXUP, MR_STEP_CUTMIX; MR_STEP_NONE: it was not, and everyone is his own partner */
+    double weight;     /* 1 where it was not */
+    mr_rect box;       /* CUTMIX: this part of each sample is its partner's */
+    const int64_t *partners;  /* their labels, as batch->labels */
+    const uint64_t *ordinals; /* and ordinals */
+} mr_batch_mix;
+
+/*
+ * What belongs to one sample. Arrays are the batch's (the preparer's, until its next run); those that were not asked
+ * for are NULL. A sample without a member "json" has no objects.
+ */
+typedef struct mr_targets {
+    size_t struct_size;
+    uint32_t width, height;    /* of the image as it is now */
+    size_t count;              /* of objects; those that the recipe has sanitized are gone */
+    const float *boxes;        /* four for each: left, top, right, bottom; 0 without MR_OBJECT_BOX */
+    const float *rotated;      /* five for each: middle x, y, width, height, degrees; 0 without MR_OBJECT_ROTATED */
+    const int64_t *categories; /* -1: none */
+    const float *areas;        /* as they are stored: of the image before the recipe */
+    const uint8_t *flags;      /* MR_OBJECT_... */
+    const size_t *origins;     /* its number in the json */
+    size_t keypoint_count;
+    const size_t *keypoint_starts; /* object i has those from [i] to before [i + 1]; NULL without objects */
+    const float *keypoints;        /* three for each: x, y, and whether it can be seen, as stored */
+    const uint8_t *mask;  /* width x height classes, 0 where the image was filled; NULL: the sample has none, or nobody
+                             asked. Those of a batch stand one behind the other, all 0 where there is none */
+    const uint8_t *masks; /* count x height x width: 1 where the object is; all 0 without MR_OBJECT_SEGMENTS */
+} mr_targets;
 
 enum { MR_STAGES_MAX = 8 };
 
@@ -220,6 +274,22 @@ MR_API int mr_batch_label(const mr_batch *batch, uint32_t place, mr_label *label
  */
 MR_API int mr_batch_get_lists(mr_batch *batch, mr_batch_lists *lists);
 
+/* How it was mixed. Set mix->struct_size before the call. */
+MR_API int mr_batch_get_mix(const mr_batch *batch, mr_batch_mix *mix);
+
+/*
+ * Labels as a model that learns from mixed samples wants them: batch->size rows of `classes` numbers, each sample's
+ * weights, as torchvision's MixUp and CutMix make them. All 0 in a pad; a label of -1 counts as none. MR_EARGUMENT for
+ * labels of `classes` or more, or below -1.
+ */
+MR_API int mr_batch_soft_labels(const mr_batch *batch, uint32_t classes, float *to);
+
+/*
+ * What belongs to the sample of a place: nothing for a pad and a replaced one. Set targets->struct_size before the
+ * call. MR_EARGUMENT beyond the last place, and where the loader was asked for none.
+ */
+MR_API int mr_batch_get_targets(const mr_batch *batch, uint32_t place, mr_targets *targets);
+
 /* Its key; "" for a pad. */
 MR_API const char *mr_batch_key(const mr_batch *batch, uint32_t place);
 
@@ -247,8 +317,10 @@ MR_API int mr_loader_restore(mr_loader *loader, const char *text);
 MR_API int mr_loader_get_stats(mr_loader *loader, mr_loader_stats *stats);
 
 /*
- * The sum over the places of a batch, pads left out, of XXH3(position, label, bytes). Such sums of all batches of an
- * epoch, of all ranks, add up (modulo 2^64) to the epoch's hash, which does not depend on how it was dealt.
+ * The sum over the places of a batch, pads left out, of XXH3(position, label, bytes); where the recipe mixes, how, its
+ * weight and the partner's label follow the label; where targets are asked for, they follow the bytes. Such sums of all
+ * batches of an epoch, of all ranks, add up (modulo 2^64) to the epoch's hash, which does not depend on how it was
+ * dealt; with mixup and cutmix, as long as batch x world is the same.
  */
 MR_API uint64_t mr_batch_hash(const mr_batch *batch);
 
@@ -259,13 +331,17 @@ MR_API const char *mr_loader_detail(const mr_loader *loader);
 MR_API const char *mr_order_name(mr_order_kind order);
 MR_API const char *mr_bad_policy_name(mr_bad_policy policy);
 
-/* Of the loader's options those that say what a sample becomes are used: hooks, limits, seed, form, check_all. */
+/* Of the loader's options those that say what a sample becomes are used: hooks, limits, seed, form, check_all,
+ * targets, mask_member. */
 MR_API int mr_preparer_new(mr_dataset *dataset, const mr_recipe *recipe, const mr_loader_options *options,
                            mr_preparer **out, char *detail, size_t detail_nbytes);
 MR_API void mr_preparer_free(mr_preparer *preparer);
 
 /* Fills `to`, of output.sample_nbytes bytes. `repeat` is 0 but for repeated orders. */
 MR_API int mr_preparer_run(mr_preparer *preparer, uint64_t ordinal, uint64_t epoch, uint32_t repeat, void *to);
+
+/* What belongs to the sample of the last run, which succeeded. MR_EARGUMENT where it was not asked for (targets). */
+MR_API int mr_preparer_get_targets(const mr_preparer *preparer, mr_targets *targets);
 MR_API const char *mr_preparer_detail(const mr_preparer *preparer);
 
 MR_END_DECLS

@@ -66,6 +66,9 @@ int mr__fetch_part(mr_dataset *d, mr__fetch *f, const mr__fetched *is, uint64_t 
 /* Ends it without a look at what was read. */
 void mr__fetch_leave(mr__fetch *f);
 
+/* A reader of a dataset that is open, which keeps its memory by these hooks: for who counts what he holds. */
+int mr__reader_new(mr_dataset *dataset, const mr_hooks *hooks, mr_reader **out);
+
 /* The JPEG's row index (mr_decode_hints.index); 0 bytes where there is none. False: the index is damaged there. */
 bool mr__fetch_row_index(const mr__fetch *f, const void **bytes, size_t *nbytes);
 

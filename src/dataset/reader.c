@@ -4,32 +4,39 @@
 #include <errno.h>
 
 struct mr_reader {
+    mr_hooks hooks;
     mr_dataset *dataset;
     mr__detail detail;
     mr__fetch fetch;
     mr__buffer buffer;
 };
 
+int mr__reader_new(mr_dataset *dataset, const mr_hooks *hooks, mr_reader **out)
+{
+    mr_reader *reader = mr__alloc_zero(hooks, sizeof *reader);
+    if (reader == NULL)
+        return MR_ENOMEM;
+    reader->hooks = *hooks;
+    reader->dataset = dataset;
+    *out = reader;
+    return 0;
+}
+
 int mr_reader_new(mr_dataset *dataset, mr_reader **out)
 {
     if (dataset == NULL || out == NULL || !dataset->opened)
         return MR_EARGUMENT;
-    mr_reader *reader = mr__alloc_zero(&dataset->hooks, sizeof *reader);
-    if (reader == NULL)
-        return MR_ENOMEM;
-    reader->dataset = dataset;
-    *out = reader;
-    return 0;
+    return mr__reader_new(dataset, &dataset->hooks, out);
 }
 
 void mr_reader_free(mr_reader *reader)
 {
     if (reader == NULL)
         return;
-    const mr_hooks *hooks = &reader->dataset->hooks;
-    mr__fetch_fini(&reader->fetch, hooks);
-    mr__buffer_fini(&reader->buffer, hooks);
-    mr__free(hooks, reader);
+    mr_hooks hooks = reader->hooks;
+    mr__fetch_fini(&reader->fetch, &reader->dataset->hooks);
+    mr__buffer_fini(&reader->buffer, &hooks);
+    mr__free(&hooks, reader);
 }
 
 const char *mr_reader_detail(const mr_reader *reader)
@@ -43,7 +50,7 @@ static int finish(mr_reader *reader, const void **bytes, size_t *nbytes)
     mr__fetch *f = &reader->fetch;
     mr__file own = MR__FILE_NONE;
     mr__fetched is = {0};
-    if (mr__buffer_reserve(&reader->buffer, &reader->dataset->hooks, (size_t)f->nbytes + 1) != 0)
+    if (mr__buffer_reserve(&reader->buffer, &reader->hooks, (size_t)f->nbytes + 1) != 0)
         is.error = ENOMEM;
     else if (f->path != NULL)
         is.error = mr__file_open(&own, f->path);

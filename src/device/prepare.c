@@ -10,6 +10,8 @@ int mr__hands_init(mr__hands *hands, const mr__work *work, mr__detail *detail)
     int result = mr_decoder_new(&options, &hands->decoder);
     if (result == 0)
         result = mr__augment_new(&work->hooks, mr__cpu_detect(), &work->finish, &hands->augment);
+    if (result == 0 && work->targets != 0)
+        result = mr__targets_new(work, &hands->targets);
     if (result == 0) {
         hands->meter = mr__alloc_zero(&work->hooks, sizeof *hands->meter);
         result = hands->meter != NULL ? 0 : MR_ENOMEM;
@@ -25,6 +27,7 @@ void mr__hands_fini(mr__hands *hands)
         return;
     mr_decoder_free(hands->decoder);
     mr__augment_free(hands->augment);
+    mr__targets_free(hands->targets);
     mr__buffer_fini(&hands->gray, &hands->work->hooks);
     mr__free(&hands->work->hooks, hands->meter);
     *hands = (mr__hands){0};
@@ -63,16 +66,19 @@ static int name_sample(mr__errand *e, int result)
     return mr__fail(&e->task->detail, result, "%.100s: %s", e->fetch.key, why.text);
 }
 
-/* What is to be done to an image of this stored size. */
+/* What is to be done to an image of this stored size, and to what goes with it. */
 static int resolve(mr__hands *hands, mr__errand *e, uint32_t width, uint32_t height, uint32_t orientation)
 {
     const mr__work *work = hands->work;
+    mr__task *task = e->task;
     bool turned = work->needs.orient && orientation >= 5;
+    uint32_t across = turned ? height : width, down = turned ? width : height;
+    int result = task->targets != NULL
+                     ? mr__targets_resolve(hands->targets, hands->decoder, task, across, down, &e->chain, &task->detail)
+                     : mr__recipe_resolve(work->recipe, task->draws, across, down, NULL, &e->chain, &task->detail);
     e->width = width;
     e->height = height;
-    e->resolved = true;
-    int result = mr__recipe_resolve(work->recipe, e->task->draws, turned ? height : width, turned ? width : height,
-                                    NULL, &e->chain, &e->task->detail);
+    e->resolved = result == 0;
     return name_sample(e, result);
 }
 

@@ -14,7 +14,7 @@
 
 #include "codec/ranges.h"
 #include "dataset/fetch.h"
-#include "device/task.h"
+#include "device/targets.h"
 #include "measure/stages.h"
 #include "source/read_ahead.h"
 #include "step/augment.h"
@@ -31,6 +31,7 @@ typedef struct mr__hands {
     mr_decoder *decoder;
     mr__augment *augment;
     mr__thread_meter *meter;
+    mr__targets *targets; /* NULL: none are read */
     mr__buffer gray;
     uint64_t lap_ns; /* when the last stage ended: the next one begins there */
 } mr__hands;

@@ -10,15 +10,19 @@
 #include "step/recipe.h"
 #include <millrace/loader.h>
 
+/* What a sample has beside its image: device/targets.h. */
+typedef struct mr__task_targets mr__task_targets;
+
 typedef struct mr__task {
     uint64_t position; /* in the epoch's global order */
     uint64_t ordinal;  /* of the sample in the dataset */
     uint32_t form;     /* number of the stored form: with the device, its route */
     uint32_t attempt;  /* 0: the sample of this position; from 1 on: what takes the place of a bad one */
     const uint32_t *draws;
-    void *slot;  /* output.sample_nbytes, its own */
-    void *batch; /* whose it is; for the submitter */
-    int code;    /* when it is done: 0, or why the slot is not filled */
+    void *slot;                /* output.sample_nbytes, its own */
+    mr__task_targets *targets; /* likewise; NULL: none are read */
+    void *batch;               /* whose it is; for the submitter */
+    int code;                  /* when it is done: 0, or why the slot is not filled */
     mr__detail detail;
 } mr__task;
 
@@ -40,6 +44,10 @@ typedef struct mr__work {
     mr_reading reading;
     uint32_t read_depth;
     size_t record_nbytes; /* of a stored image, about; 0: not known */
+    uint32_t targets;     /* MR_TARGET_... that are read; 0: none */
+    uint32_t asked;       /* those of them that the program asked for: a step may need others (ioucrop) */
+    char mask_member[64]; /* "": the first that is a PNG */
+    bool reduced;         /* the form is smaller than what objects and masks were made for */
 } mr__work;
 
 #endif

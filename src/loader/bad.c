@@ -138,7 +138,7 @@ int mr__bad_refuse(const mr_loader *l, uint64_t epoch, mr__detail *detail)
                     (unsigned long long)l->bad.most, l->bad.most == 1 ? "" : "s", (unsigned long long)epoch, last.text);
 }
 
-mr__verdict mr__bad_judge(mr_loader *l, const mr__task *task)
+mr__verdict mr__bad_judge(mr_loader *l, const mr__task *task, bool guest)
 {
     mr__bad *bad = &l->bad;
     if (task->code == MR_ECLOSED)
@@ -146,10 +146,12 @@ mr__verdict mr__bad_judge(mr_loader *l, const mr__task *task)
     if (task->code == MR_ENOMEM) // says nothing about the sample
         return MR__VERDICT_FAIL;
     bool again = bad->policy == MR_BAD_SKIP && task->attempt < ATTEMPTS;
-    mr__mutex_lock(&bad->mutex);
-    list(l, task);
-    bad->met += task->attempt == 0;
-    bad->substitutes += again;
-    mr__mutex_unlock(&bad->mutex);
+    if (!guest) {
+        mr__mutex_lock(&bad->mutex);
+        list(l, task);
+        bad->met += task->attempt == 0;
+        bad->substitutes += again;
+        mr__mutex_unlock(&bad->mutex);
+    }
     return bad->policy == MR_BAD_FAIL ? MR__VERDICT_FAIL : again ? MR__VERDICT_AGAIN : MR__VERDICT_REPLACE;
 }

@@ -63,6 +63,8 @@ static int set_out(mr_loader *l, const mr_loader_options *o, const mr_recipe *re
                          .rank = l->ranks.rank,
                          .world = l->ranks.world,
                          .drop_last = o->drop_last};
+    mr__mixing_init(&l->mixing, l->recipe, &l->work.finish.output, mr__cpu_detect());
+    l->guests = (l->mixing.mixup || l->mixing.cutmix) && mr__mix_has_guests(&l->deal) ? l->batch : 0;
     if (o->start > l->order.positions)
         return mr__fail(detail, MR_EARGUMENT, "start is %llu, but an epoch has %llu positions",
                         (unsigned long long)o->start, (unsigned long long)l->order.positions);

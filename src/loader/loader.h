@@ -8,17 +8,19 @@
  *     bad.c         what becomes of bad samples
  *     order.c       which sample stands at which position; permute.c, weights.c
  *     ranks.c       which positions are this rank's
+ *     mix.c         mixup and cutmix: who is mixed with whom, and how
  *     resume.c      where it stands, and going on from there; state.c
  *     batch.c       what can be asked of a batch
  *     stats.c       what it did with its time
  *     preparer.c    single samples
  *
  * Invariants, true whenever the mutex is free:
- * 1. Each slot is free, or in the queue (being filled, or ready), or lent to a consumer. The queue is in the order of
- *    batches; its first is delivered next, and only when it is ready.
- * 2. A slot's `open` counts its places that are not settled, and one more while its pads are made. At 0 it is ready.
- * 3. in_flight counts what is dispatched and not settled, and those pads: it never exceeds the device's depth by more
- *    than the slots. While it is 0, nobody writes to a slot.
+ * 1. Each slot is free, or in the queue (being filled or mixed, or ready), or lent to a consumer. The queue is in the
+ *    order of batches; its first is delivered next, and only when it is ready.
+ * 2. A slot's `open` counts its tasks that are not settled, and one more while its pads are made. At 0 it is ready, or
+ *    is mixed by the thread that brought it there: that is one more again, until it is done.
+ * 3. in_flight counts what is dispatched and not settled, those pads and that mixing: it never exceeds the device's
+ *    depth by more than the slots. While it is 0, nobody writes to a slot.
  * 4. If places can be dispatched (a slot is free, the device has room, nothing failed), somebody is about to do it:
  *    whoever made it so calls mr__loader_dispatch after he has let go of the mutex.
  */
@@ -28,14 +30,25 @@
 #include "base/meter.h"
 #include "base/thread.h"
 #include "device/device.h"
+#include "device/targets.h"
+#include "loader/mix.h"
 #include "loader/order.h"
 #include "loader/ranks.h"
 #include "loader/state.h"
 #include <sys/types.h>
 
-typedef enum mr__slot_state { MR__SLOT_FREE, MR__SLOT_FILLING, MR__SLOT_READY, MR__SLOT_LENT } mr__slot_state;
+typedef enum mr__slot_state {
+    MR__SLOT_FREE,
+    MR__SLOT_FILLING,
+    MR__SLOT_MIXING,
+    MR__SLOT_READY,
+    MR__SLOT_LENT
+} mr__slot_state;
 
-/* The memory of one batch, and the batch that is in it. */
+/*
+ * The memory of one batch, and the batch that is in it. Arrays have the batch's places and behind them those of guests:
+ * samples of other ranks that some of ours are mixed with. Tasks are those of the batch, then at once those of guests.
+ */
 typedef struct mr__slot {
     mr_batch batch; /* first: the consumer has a pointer to it */
     mr_loader *loader;
@@ -43,7 +56,8 @@ typedef struct mr__slot {
     mr__deal deal;
     uint64_t number; /* of the batch, as the deal counts */
     mr__epoch_order order;
-    uint32_t next; /* the first place that is not dispatched */
+    uint32_t guests;
+    uint32_t next; /* the first task that is not dispatched */
     uint32_t open;
     int code;           /* of a bad sample that makes all of it fail */
     uint32_t bad_count; /* positions whose sample was bad */
@@ -54,7 +68,13 @@ typedef struct mr__slot {
     uint64_t *ordinals, *positions;
     uint8_t *mask;
     mr__task *tasks;
-    uint32_t *draws;            /* of all places */
+    uint32_t *draws; /* of all tasks */
+    mr__mix_choice mix;
+    uint32_t *partners; /* places; for who mixes */
+    int64_t *partner_labels;
+    uint64_t *partner_ordinals;
+    mr__task_targets *targets;  /* of all places and guests; NULL: none are read */
+    uint8_t *masks;             /* theirs, one behind the other */
     mr__buffer values, offsets; /* of labels that are lists, once they were asked for */
     mr_label_kind lists;
     bool has_lists;
@@ -86,7 +106,9 @@ struct mr_loader {
     mr__ranks ranks;
     mr__bad bad;
     uint32_t form;
-    uint32_t batch;     /* places */
+    uint32_t batch;  /* places */
+    uint32_t guests; /* room for so many in each slot */
+    mr__mixing mixing;
     uint64_t end_epoch; /* behind the last one */
     bool has_numa_node;
     uint32_t numa_node;
@@ -152,7 +174,8 @@ typedef enum mr__verdict {
     MR__VERDICT_GONE     /* it was cancelled */
 } mr__verdict;
 
-mr__verdict mr__bad_judge(mr_loader *loader, const mr__task *task);
+/* `guest`: it is another rank's, which counts and lists it. */
+mr__verdict mr__bad_judge(mr_loader *loader, const mr__task *task, bool guest);
 
 /*
  * So many more bad positions of an epoch are about to be delivered: whether that is within the budget. Asked in order,

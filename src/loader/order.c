@@ -123,7 +123,7 @@ static uint64_t windowed_at(const mr__epoch_order *of, uint64_t position)
     return mr__shuffle_at(&of->all, at / o->block, 0) * o->block + at % o->block;
 }
 
-mr__place mr__order_at(const mr__epoch_order *of, uint64_t position)
+mr__order_place mr__order_at(const mr__epoch_order *of, uint64_t position)
 {
     const mr__order *o = of->order;
     uint64_t ordinal = position;
@@ -137,12 +137,12 @@ mr__place mr__order_at(const mr__epoch_order *of, uint64_t position)
         ordinal = windowed_at(of, position);
         break;
     case MR_ORDER_WEIGHTED:
-        return (mr__place){mr__weights_draw(o, of->epoch, position), o->samples + position};
+        return (mr__order_place){mr__weights_draw(o, of->epoch, position), o->samples + position};
     case MR_ORDER_REPEATED:
         ordinal = mr__shuffle_at(&of->all, position / o->repeats, 0);
-        return (mr__place){ordinal, mr__order_key(o->samples, ordinal, (uint32_t)(position % o->repeats))};
+        return (mr__order_place){ordinal, mr__order_key(o->samples, ordinal, (uint32_t)(position % o->repeats))};
     }
-    return (mr__place){ordinal, ordinal};
+    return (mr__order_place){ordinal, ordinal};
 }
 
 uint64_t mr__order_key(uint64_t samples, uint64_t ordinal, uint32_t repeat)

@@ -30,10 +30,10 @@ typedef struct mr__order {
 } mr__order;
 
 /* What stands at a position. */
-typedef struct mr__place {
+typedef struct mr__order_place {
     uint64_t ordinal;
     uint64_t key; /* that random numbers are keyed by: the ordinal where a sample comes once in an epoch */
-} mr__place;
+} mr__order_place;
 
 /* From the options, whose zeros are defaults. MR_EARGUMENT, MR_ENOMEM with detail. */
 int mr__order_init(mr__order *order, const mr_hooks *hooks, const mr_loader_options *options, uint64_t samples,
@@ -58,7 +58,7 @@ typedef struct mr__epoch_order {
 void mr__epoch_order_init(mr__epoch_order *of, const mr__order *order, uint64_t epoch);
 
 /* `position` is below order->positions. */
-mr__place mr__order_at(const mr__epoch_order *of, uint64_t position);
+mr__order_place mr__order_at(const mr__epoch_order *of, uint64_t position);
 
 /* The key of the repeat'th appearance of a sample. */
 uint64_t mr__order_key(uint64_t samples, uint64_t ordinal, uint32_t repeat);

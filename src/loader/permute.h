@@ -16,6 +16,7 @@ enum {
     MR__RNG_STEP_SHUFFLE = 0xff00,
     MR__RNG_STEP_SUBSTITUTE = 0xff01,
     MR__RNG_STEP_WEIGHTED = 0xff02,
+    MR__RNG_STEP_MIX = 0xff03, /* loader/mix.h */
 };
 
 enum { MR__SHUFFLE_ROUNDS_MAX = 16 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The spine. A position of the epoch becomes a task (order, draws, a place in a slot); the device prepares it; the last
- * task of a slot makes it ready; slots are delivered in order, and come back when their consumers let go.
+ * task of a slot makes it ready, once its samples are mixed where the recipe says so; slots are delivered in order, and
+ * come back when their consumers let go.
  *
  * There is no thread here. Whoever makes room (a lane that is done with a task, a consumer that releases a batch)
  * dispatches what now fits.
@@ -35,6 +36,22 @@ void mr__loader_seek(mr_loader *l, uint64_t epoch, uint64_t position)
     l->bad.epoch = UINT64_MAX; // what was bad before is not counted again
 }
 
+/* How a batch is mixed, and whose samples that takes. The mutex is held. */
+static void plan_mix(mr__slot *slot)
+{
+    const mr_loader *l = slot->loader;
+    const mr_batch *b = &slot->batch;
+    uint64_t global = (uint64_t)l->batch * l->ranks.world, left = slot->deal.positions - b->position;
+    slot->guests = 0;
+    slot->mix = mr__mix_draw(&l->mixing, l->order.seed, b->epoch, b->position);
+    if (slot->mix.kind == MR_STEP_NONE)
+        return;
+    uint64_t *at = slot->positions + b->size;
+    slot->guests = mr__mix_partners(&slot->deal, left < global ? left : global, b->count, b->size, slot->partners, at);
+    for (uint32_t i = 0; i < slot->guests; i++)
+        at[i] += b->position;
+}
+
 /* The batch that comes next gets a slot. The mutex is held. */
 static mr__slot *open_slot(mr_loader *l)
 {
@@ -63,7 +80,8 @@ static mr__slot *open_slot(mr_loader *l)
             break;
         b->count++;
     }
-    slot->open = b->count + 1;
+    plan_mix(slot);
+    slot->open = b->count + slot->guests + 1;
     l->queue[(l->first + l->length++) % l->slot_count] = slot;
     if (b->last) {
         begin_epoch(l, l->epoch + 1, 0);
@@ -79,18 +97,31 @@ static void fill_pad(mr__slot *slot, uint32_t place)
     const mr_loader *l = slot->loader;
     size_t nbytes = slot->batch.output.sample_nbytes;
     memcpy(slot->images + place * nbytes, l->blank, nbytes);
+    if (slot->targets != NULL)
+        mr__task_targets_clear(&slot->targets[place], &slot->batch.output);
     slot->labels[place] = -1;
     slot->ordinals[place] = slot->positions[place] = UINT64_MAX;
     slot->mask[place] = MR_MASK_PAD;
 }
 
+static bool is_guest(const mr__slot *slot, const mr__task *task)
+{
+    return task - slot->tasks >= slot->batch.count;
+}
+
+/* Where its sample goes. */
+static uint32_t place_of(const mr__slot *slot, const mr__task *task)
+{
+    uint32_t number = (uint32_t)(task - slot->tasks), pads = slot->batch.size - slot->batch.count;
+    return is_guest(slot, task) ? number + pads : number;
+}
+
 /* A task's sample: its label, its form, its random numbers. */
-static void aim_task(mr__slot *slot, uint32_t place, mr__place at)
+static void aim_task(mr__slot *slot, mr__task *task, mr__order_place at)
 {
     const mr_loader *l = slot->loader;
-    mr__task *task = &slot->tasks[place];
     mr_label label;
-    uint32_t *draws = slot->draws + place * l->draw_count;
+    uint32_t place = place_of(slot, task), *draws = slot->draws + place * l->draw_count;
     task->ordinal = slot->ordinals[place] = at.ordinal;
     task->form = l->form;
     task->draws = draws;
@@ -100,32 +131,33 @@ static void aim_task(mr__slot *slot, uint32_t place, mr__place at)
     mr__recipe_draw(l->recipe, l->order.seed, (uint32_t)slot->batch.epoch, at.key, draws);
 }
 
-static void fill_task(mr__slot *slot, uint32_t place)
+static void fill_task(mr__slot *slot, mr__task *task)
 {
-    mr__task *task = &slot->tasks[place];
-    uint64_t position = mr__deal_position(&slot->deal, slot->number, place);
-    task->position = slot->positions[place] = position;
+    uint32_t place = place_of(slot, task);
+    if (!is_guest(slot, task))
+        slot->positions[place] = mr__deal_position(&slot->deal, slot->number, place);
+    task->position = slot->positions[place];
     task->attempt = 0;
     task->slot = slot->images + place * slot->batch.output.sample_nbytes;
+    task->targets = slot->targets != NULL ? &slot->targets[place] : NULL;
     task->batch = slot;
     slot->mask[place] = MR_MASK_VALID;
-    aim_task(slot, place, mr__order_at(&slot->order, position));
+    aim_task(slot, task, mr__order_at(&slot->order, task->position));
 }
 
 /* The sample that was drawn for the place of a bad one. */
 static void fill_substitute(mr__slot *slot, mr__task *task)
 {
     const mr_loader *l = slot->loader;
-    uint32_t place = (uint32_t)(task - slot->tasks);
     uint64_t ordinal =
         mr__order_substitute(l->order.seed, slot->batch.epoch, task->position, task->attempt, l->order.samples);
-    slot->mask[place] = MR_MASK_SKIPPED;
-    aim_task(slot, place, (mr__place){ordinal, ordinal});
+    slot->mask[place_of(slot, task)] = MR_MASK_SKIPPED;
+    aim_task(slot, task, (mr__order_place){ordinal, ordinal});
 }
 
 /* 2. Dispatch. */
 
-/* Some neighbouring places of a slot. */
+/* Some neighbouring tasks of a slot. */
 typedef struct claim {
     mr__slot *slot;
     uint32_t first, count;
@@ -133,7 +165,7 @@ typedef struct claim {
 } claim;
 
 /* The mutex is held. False: there is nothing to dispatch, or no room. */
-static bool claim_places(mr_loader *l, claim *c)
+static bool claim_tasks(mr_loader *l, claim *c)
 {
     *c = (claim){0};
     if (l->held || l->stopped || l->code != 0 || l->in_flight >= l->info.depth)
@@ -145,27 +177,58 @@ static bool claim_places(mr_loader *l, claim *c)
         return c->opened;
     }
     mr__slot *slot = c->slot = l->filling;
-    size_t left = slot->batch.count - slot->next, room = l->info.depth - l->in_flight, group = l->info.group;
+    uint32_t tasks = slot->batch.count + slot->guests;
+    size_t left = tasks - slot->next, room = l->info.depth - l->in_flight, group = l->info.group;
     c->first = slot->next;
     c->count = (uint32_t)(left < group ? left : group);
     if (c->count > room)
         c->count = (uint32_t)room;
     slot->next += c->count;
     l->in_flight += c->count;
-    if (slot->next == slot->batch.count)
+    if (slot->next == tasks)
         l->filling = NULL;
     return true;
 }
 
-/* Places of a slot are settled. The mutex is held. */
-static void settle(mr_loader *l, mr__slot *slot, size_t count)
+/* Whether a slot whose tasks are settled is to be mixed: not where nobody will see it. The mutex is held. */
+static bool is_to_be_mixed(const mr_loader *l, const mr__slot *slot)
 {
+    bool seen = slot->code == 0 && !l->held && !l->stopped;
+    return slot->state == MR__SLOT_FILLING && slot->mix.kind != MR_STEP_NONE && seen;
+}
+
+/* So much of a slot, at least 1, is settled. True: it was the last, and the caller is to mix the slot. */
+static bool settle(mr_loader *l, mr__slot *slot, size_t count)
+{
+    mr__mutex_lock(&l->mutex);
+    l->progress_ns = mr__clock_monotonic_ns();
     slot->open -= (uint32_t)count;
     l->in_flight -= count;
-    if (slot->open == 0)
+    bool mix = slot->open == 0 && is_to_be_mixed(l, slot);
+    if (mix) {
+        slot->state = MR__SLOT_MIXING;
+        slot->open++;
+        l->in_flight++;
+    } else if (slot->open == 0) {
         slot->state = MR__SLOT_READY;
+    }
     if (slot->open == 0 || l->in_flight == 0)
         mr__condition_wake_all(&l->news);
+    mr__mutex_unlock(&l->mutex);
+    return mix;
+}
+
+/* Without the mutex: other threads go on with other batches. */
+static void mix_slot(mr_loader *l, mr__slot *slot)
+{
+    const mr_batch *b = &slot->batch;
+    for (uint32_t i = 0; i < b->size; i++) {
+        bool pad = i >= b->count;
+        slot->partner_labels[i] = pad ? -1 : slot->labels[slot->partners[i]];
+        slot->partner_ordinals[i] = pad ? UINT64_MAX : slot->ordinals[slot->partners[i]];
+    }
+    mr__mix_run(&l->mixing, &slot->mix, slot->images, slot->partners, b->count);
+    (void)settle(l, slot, 1);
 }
 
 /* Of a slot that was just opened. */
@@ -173,16 +236,15 @@ static void fill_pads(mr_loader *l, mr__slot *slot)
 {
     for (uint32_t place = slot->batch.count; place < slot->batch.size; place++)
         fill_pad(slot, place);
-    mr__mutex_lock(&l->mutex);
-    settle(l, slot, 1);
-    mr__mutex_unlock(&l->mutex);
+    if (settle(l, slot, 1)) // others were quicker with all of its tasks
+        mix_slot(l, slot);
 }
 
 void mr__loader_dispatch(mr_loader *l)
 {
     for (claim c;;) {
         mr__mutex_lock(&l->mutex);
-        bool any = claim_places(l, &c);
+        bool any = claim_tasks(l, &c);
         mr__mutex_unlock(&l->mutex);
         if (!any)
             return;
@@ -191,7 +253,7 @@ void mr__loader_dispatch(mr_loader *l)
             continue;
         }
         for (uint32_t i = 0; i < c.count; i++)
-            fill_task(c.slot, c.first + i);
+            fill_task(c.slot, c.slot->tasks + c.first + i);
         (void)l->device->type->submit(l->device, c.slot->tasks + c.first, c.count); // fails only while it is closed
     }
 }
@@ -200,18 +262,23 @@ void mr__loader_dispatch(mr_loader *l)
 
 static void replace(mr__slot *slot, const mr__task *task)
 {
-    uint32_t place = (uint32_t)(task - slot->tasks);
+    uint32_t place = place_of(slot, task);
     memcpy(task->slot, slot->loader->blank, slot->batch.output.sample_nbytes);
+    if (task->targets != NULL)
+        mr__task_targets_clear(task->targets, &slot->batch.output);
     slot->labels[place] = -1;
     slot->mask[place] = MR_MASK_REPLACED;
 }
 
-/* What is told of a batch is of its first bad position, whichever was found first; a failure before all else. */
+/*
+ * What is told of a batch is of its first bad position, whichever was found first; a failure before all else. A guest
+ * counts with the rank whose it is.
+ */
 static void note_bad(mr__slot *slot, const mr__task *task, bool fails)
 {
     mr_loader *l = slot->loader;
     mr__mutex_lock(&l->mutex);
-    slot->bad_count += task->attempt == 0 || fails;
+    slot->bad_count += (task->attempt == 0 || fails) && !is_guest(slot, task);
     bool earlier = task->position <= slot->bad_position, worse = fails && slot->code == 0;
     if (worse || (earlier && fails == (slot->code != 0))) {
         slot->code = fails ? task->code : 0;
@@ -225,7 +292,7 @@ static void note_bad(mr__slot *slot, const mr__task *task, bool fails)
 static bool mend(mr__slot *slot, mr__task *task)
 {
     mr_loader *l = slot->loader;
-    mr__verdict verdict = mr__bad_judge(l, task);
+    mr__verdict verdict = mr__bad_judge(l, task, is_guest(slot, task));
     if (verdict != MR__VERDICT_GONE)
         note_bad(slot, task, verdict == MR__VERDICT_FAIL);
     switch (verdict) {
@@ -252,11 +319,11 @@ void mr__loader_on_done(void *user, mr__task *tasks, size_t count)
     size_t settled = 0;
     for (size_t i = 0; i < count; i++)
         settled += tasks[i].code == 0 || mend(slot, &tasks[i]);
-    mr__mutex_lock(&l->mutex);
-    l->progress_ns = mr__clock_monotonic_ns();
-    if (settled != 0)
-        settle(l, slot, settled);
-    mr__mutex_unlock(&l->mutex);
+    bool mix = settled != 0 && settle(l, slot, settled);
+    mr__loader_dispatch(l); // first, so that others have something to do
+    if (!mix)
+        return;
+    mix_slot(l, slot);
     mr__loader_dispatch(l);
 }
 

@@ -4,41 +4,79 @@
 #include "device/cpu/placement.h"
 #include "loader/loader.h"
 
-/* Of one place, beside its image. */
+static size_t mask_nbytes(const mr_loader *l)
+{
+    const mr_output *output = &l->work.finish.output;
+    return (l->work.asked & MR_TARGET_MASK) != 0 ? (size_t)output->width * output->height : 0;
+}
+
+/*
+ * Of one place, beside its image; partners are counted everywhere, since they are so small. Objects are not, whose
+ * memory is taken when they come and kept: at most that of MR_TARGET_OBJECTS_MAX objects with MR_TARGET_KEYPOINTS_MAX
+ * keypoints, some 3 MB, and of their masks limits.memory_nbytes.
+ */
 static size_t place_nbytes(const mr_loader *l)
 {
-    return sizeof(int64_t) + 2 * sizeof(uint64_t) + 1 + sizeof(mr__task) + l->draw_count * sizeof(uint32_t);
+    size_t numbers = 2 * sizeof(int64_t) + 3 * sizeof(uint64_t) + 1 + (l->draw_count + 2) * sizeof(uint32_t);
+    size_t targets = l->work.targets != 0 ? sizeof(mr__task_targets) + mask_nbytes(l) : 0;
+    return sizeof(mr__task) + numbers + targets;
 }
 
 bool mr__slot_nbytes(const mr_loader *l, size_t *nbytes)
 {
     size_t each;
     return mr__size_add(l->work.finish.output.sample_nbytes, place_nbytes(l), &each) &&
-           mr__size_mul_add(each, l->batch, sizeof(mr__slot), nbytes) && *nbytes <= PTRDIFF_MAX;
+           mr__size_mul_add(each, (size_t)l->batch + l->guests, sizeof(mr__slot), nbytes) && *nbytes <= PTRDIFF_MAX;
+}
+
+static bool init_mix(mr_loader *l, mr__slot *slot)
+{
+    if (!l->mixing.mixup && !l->mixing.cutmix)
+        return true;
+    slot->partners = mr__alloc_array(&l->hooks, l->batch, sizeof *slot->partners);
+    slot->partner_labels = mr__alloc_array(&l->hooks, l->batch, sizeof *slot->partner_labels);
+    slot->partner_ordinals = mr__alloc_array(&l->hooks, l->batch, sizeof *slot->partner_ordinals);
+    return slot->partners != NULL && slot->partner_labels != NULL && slot->partner_ordinals != NULL;
+}
+
+static bool init_targets(mr_loader *l, mr__slot *slot)
+{
+    size_t nbytes = mask_nbytes(l), places = (size_t)l->batch + l->guests;
+    if (l->work.targets == 0)
+        return true;
+    slot->targets = mr__alloc_array(&l->hooks, places, sizeof *slot->targets);
+    slot->masks = nbytes != 0 ? mr__alloc_array(&l->hooks, places, nbytes) : NULL;
+    if (slot->targets == NULL || (nbytes != 0 && slot->masks == NULL))
+        return false;
+    int result = 0;
+    for (size_t i = 0; i < places && result == 0; i++)
+        result = mr__task_targets_init(&slot->targets[i], &l->hooks, nbytes != 0 ? slot->masks + i * nbytes : NULL);
+    return result == 0;
 }
 
 static int init_slot(mr_loader *l, mr__slot *slot)
 {
     const mr_hooks *hooks = &l->hooks;
     const mr_output *output = &l->work.finish.output;
-    size_t nbytes = output->sample_nbytes * l->batch;
+    size_t places = (size_t)l->batch + l->guests, nbytes = output->sample_nbytes * places;
     slot->loader = l;
     slot->images = mr__alloc(hooks, nbytes);
-    slot->labels = mr__alloc_array(hooks, l->batch, sizeof *slot->labels);
-    slot->ordinals = mr__alloc_array(hooks, l->batch, sizeof *slot->ordinals);
-    slot->positions = mr__alloc_array(hooks, l->batch, sizeof *slot->positions);
-    slot->mask = mr__alloc_array(hooks, l->batch, sizeof *slot->mask);
-    slot->tasks = mr__alloc_array(hooks, l->batch, sizeof *slot->tasks);
-    slot->draws = mr__alloc_array(hooks, l->batch * (l->draw_count + 1), sizeof *slot->draws);
+    slot->labels = mr__alloc_array(hooks, places, sizeof *slot->labels);
+    slot->ordinals = mr__alloc_array(hooks, places, sizeof *slot->ordinals);
+    slot->positions = mr__alloc_array(hooks, places, sizeof *slot->positions);
+    slot->mask = mr__alloc_array(hooks, places, sizeof *slot->mask);
+    slot->tasks = mr__alloc_array(hooks, places, sizeof *slot->tasks);
+    slot->draws = mr__alloc_array(hooks, places * (l->draw_count + 1), sizeof *slot->draws);
     if (slot->images == NULL || slot->labels == NULL || slot->ordinals == NULL || slot->positions == NULL ||
-        slot->mask == NULL || slot->tasks == NULL || slot->draws == NULL)
+        slot->mask == NULL || slot->tasks == NULL || slot->draws == NULL || !init_mix(l, slot) ||
+        !init_targets(l, slot))
         return MR_ENOMEM;
     mr__memory_advise(slot->images, nbytes, l->has_numa_node, l->numa_node);
     slot->batch = (mr_batch){
         .size = l->batch,
         .output = *output,
         .images = slot->images,
-        .images_nbytes = nbytes,
+        .images_nbytes = output->sample_nbytes * l->batch,
         .labels = slot->labels,
         .mask = slot->mask,
         .ordinals = slot->ordinals,
@@ -73,6 +111,13 @@ void mr__ring_fini(mr_loader *l)
         mr__free(&l->hooks, slot->mask);
         mr__free(&l->hooks, slot->tasks);
         mr__free(&l->hooks, slot->draws);
+        mr__free(&l->hooks, slot->partners);
+        mr__free(&l->hooks, slot->partner_labels);
+        mr__free(&l->hooks, slot->partner_ordinals);
+        for (size_t k = 0; slot->targets != NULL && k < (size_t)l->batch + l->guests; k++)
+            mr__task_targets_fini(&slot->targets[k], &l->hooks);
+        mr__free(&l->hooks, slot->targets);
+        mr__free(&l->hooks, slot->masks);
         mr__buffer_fini(&slot->values, &l->hooks);
         mr__buffer_fini(&slot->offsets, &l->hooks);
     }

@@ -3,6 +3,7 @@
 
 #include "base/limits.h"
 #include <stdio.h>
+#include <string.h>
 
 enum { READ_DEPTH = 64, READ_DEPTH_MAX = 4096 };
 
@@ -31,6 +32,46 @@ static size_t mean_record(const mr_dataset *dataset, uint32_t form)
     if (mr_dataset_get_form(dataset, form, &f) != 0 || f.samples == 0)
         return 0;
     return (size_t)(f.nbytes / f.samples);
+}
+
+/* What is asked for beside images. */
+static int take_targets(mr__work *work, const mr_loader_options *o, uint32_t form, mr__detail *detail)
+{
+    mr_dataset_form f = {.struct_size = sizeof f};
+    if ((o->targets & ~(uint32_t)(MR_TARGET_BOXES | MR_TARGET_KEYPOINTS | MR_TARGET_MASK | MR_TARGET_MASKS)) != 0)
+        return mr__fail(detail, MR_EARGUMENT, "targets of %u: there are boxes (1), keypoints (2) and a mask (4)",
+                        o->targets);
+    if (o->mask_member != NULL && strlen(o->mask_member) >= sizeof work->mask_member)
+        return mr__fail(detail, MR_EARGUMENT, "the mask's member \"%.20s...\" has a name of more than %zu bytes",
+                        o->mask_member, sizeof work->mask_member - 1);
+    work->asked = o->targets;
+    snprintf(work->mask_member, sizeof work->mask_member, "%s", o->mask_member != NULL ? o->mask_member : "");
+    work->reduced = mr_dataset_get_form(work->dataset, form, &f) == 0 && (f.max_side != 0 || f.short_side != 0);
+    return 0;
+}
+
+/* What is read for it: a step that looks at boxes does so whether or not anybody else wants them, or pixels would
+ * depend on it. */
+static uint32_t targets_read(const mr__work *work)
+{
+    for (size_t i = 0; i < work->recipe->count; i++)
+        if (work->recipe->steps[i].kind == MR_STEP_IOUCROP)
+            return work->asked | MR_TARGET_BOXES;
+    return work->asked;
+}
+
+/* Nobody has said what half a box is. */
+static int check_mixing(const mr__work *work, mr__detail *detail)
+{
+    for (size_t i = 0; work->asked != 0 && i < work->recipe->count; i++) {
+        mr_step_kind kind = work->recipe->steps[i].kind;
+        if (kind == MR_STEP_MIXUP || kind == MR_STEP_CUTMIX)
+            return mr__fail(detail, MR_EARGUMENT,
+                            "%s mixes images and their labels, and no boxes, keypoints or masks: leave it out, or ask "
+                            "for no targets",
+                            kind == MR_STEP_MIXUP ? "mixup" : "cutmix");
+    }
+    return 0;
 }
 
 static int take_recipe(mr__work *work, const mr_recipe *recipe, mr_recipe **copy, mr__detail *detail)
@@ -68,5 +109,11 @@ int mr__work_init(mr__work *work, const mr_hooks *hooks, mr_dataset *dataset, co
     if (result != 0)
         return result;
     work->record_nbytes = mean_record(dataset, *form);
-    return take_recipe(work, recipe, copy, detail);
+    result = take_targets(work, o, *form, detail);
+    if (result == 0)
+        result = take_recipe(work, recipe, copy, detail);
+    if (result != 0)
+        return result;
+    work->targets = targets_read(work);
+    return check_mixing(work, detail);
 }

@@ -13,7 +13,7 @@ typedef enum mr__stage_id {
     MR__AT_READ, /* from the source, without waiting */
     MR__AT_DECODE,
     MR__AT_AUGMENT,
-    MR__AT_ORDER, /* order, draws, dispatch, completion: the loader's own bookkeeping */
+    MR__AT_ORDER, /* order, draws, dispatch, mixing, completion: what the loader does itself */
     MR__AT_WAIT,  /* for reads */
     MR__AT_IDLE,  /* for a free slot, or the consumer */
     MR__AT_COUNT

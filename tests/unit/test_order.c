@@ -47,7 +47,7 @@ static void check_once(const mr__order *order, uint64_t epoch)
     assert_true(order->positions == order->samples);
     mr__epoch_order_init(&of, order, epoch);
     for (uint64_t p = 0; p < order->positions; p++) {
-        mr__place place = mr__order_at(&of, p);
+        mr__order_place place = mr__order_at(&of, p);
         assert_true(place.ordinal < order->samples);
         assert_true(place.key == place.ordinal);
         assert_int_equal(seen[place.ordinal]++, 0);
@@ -272,7 +272,7 @@ static void weighted_draws_by_weight(void **state)
     mr__epoch_order_init(&of, &order, 4);
     assert_true(order.positions == 200000);
     for (uint64_t p = 0; p < order.positions; p++) {
-        mr__place place = mr__order_at(&of, p);
+        mr__order_place place = mr__order_at(&of, p);
         counts[place.ordinal]++;
         assert_true(place.key == 7 + p); // a sample that comes twice has other random numbers
     }
@@ -329,7 +329,7 @@ static void repeated_takes_each_in_a_row(void **state)
     mr__epoch_order_init(&of, &order, 0);
     mr__epoch_order_init(&of_plain, &plain, 0);
     for (uint64_t p = 0; p < 10; p++) {
-        mr__place place = mr__order_at(&of, p), wanted = mr__order_at(&of_plain, p / 3);
+        mr__order_place place = mr__order_at(&of, p), wanted = mr__order_at(&of_plain, p / 3);
         assert_true(place.ordinal == wanted.ordinal);
         assert_true(place.key == wanted.ordinal + p % 3 * 10);
         assert_true(place.key == mr__order_key(10, place.ordinal, (uint32_t)(p % 3)));

@@ -204,7 +204,7 @@ static uint64_t below(uint64_t n)
 enum { POSITIONS_MOST = 200 };
 
 /* One run of a job: so many batches of every rank, then a state, which is written and read. */
-static mr__state run(const mr__epoch_order *of, mr__state from, unsigned char *seen, const mr__place *calm)
+static mr__state run(const mr__epoch_order *of, mr__state from, unsigned char *seen, const mr__order_place *calm)
 {
     mr__deal deal = {.positions = of->order->positions,
                      .start = from.position,
@@ -217,7 +217,7 @@ static mr__state run(const mr__epoch_order *of, mr__state from, unsigned char *s
                 uint64_t position = mr__deal_position(&deal, b, i);
                 if (position == UINT64_MAX)
                     continue;
-                mr__place place = mr__order_at(of, position);
+                mr__order_place place = mr__order_at(of, position);
                 assert_int_equal(seen[position]++, 0);
                 assert_true(place.ordinal == calm[position].ordinal && place.key == calm[position].key);
             }
@@ -251,7 +251,7 @@ static void any_stops_and_worlds_give_the_same_epoch(void **state)
         uint64_t epoch = below(100), samples = 1 + below(POSITIONS_MOST);
         mr__order order;
         mr__epoch_order of;
-        mr__place calm[POSITIONS_MOST];
+        mr__order_place calm[POSITIONS_MOST];
         unsigned char seen[POSITIONS_MOST] = {0};
         assert_int_equal(mr__order_init(&order, &hooks, &options, samples, &detail), 0);
         mr__epoch_order_init(&of, &order, epoch);
