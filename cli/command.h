@@ -62,7 +62,11 @@ typedef struct settings {
     const char *report;
     /* of loaders: what to make of samples */
     const char *recipe;
-    uint64_t epoch;
+    uint64_t epoch, ordinal;
+    bool no_fuse;
+    bool grid; /* many samples on one sheet */
+    uint32_t rows, columns;
+    const char *targets, *mask_member;
     /* which, and in what order */
     uint32_t batch;
     uint64_t epochs, max_batches;
@@ -145,7 +149,7 @@ typedef struct command {
 
 extern const command command_info, command_convert, command_hash, command_verify, command_decode, command_index,
     command_generate, command_pack, command_merge, command_ls, command_cat, command_unpack, command_feed, command_show,
-    command_help;
+    command_recipe, command_help;
 
 /* All of them, up to NULL, in the order in which help lists them. */
 extern const command *const commands[];

@@ -53,6 +53,19 @@ static const option options_what[] = {
      .help = "End after N batches, wherever that is"},
     OPTION_SEED_OF_DRAWS,
     OPTION_STORED_FORM,
+    OPTION_NO_FUSE,
+    {.name = "targets",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(settings, targets),
+     .argument = "WHAT",
+     .help =
+         "Have what belongs to images follow them, and count it: boxes, keypoints and masks of objects (of the member "
+         "json), mask (of a member that is a PNG of classes); several with commas between them"},
+    {.name = "mask-member",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(settings, mask_member),
+     .argument = "NAME",
+     .help = "Of --targets=mask: which member it is, if not the first that ends in png"},
     {.name = "state",
      .letter = 's',
      .kind = OPTION_TEXT,
@@ -343,9 +356,22 @@ static void tell_resumed(feeding *f, const mr_batch *batch)
     progress_resume(&f->p);
 }
 
+static void count_targets(feeding *f, const mr_batch *batch)
+{
+    for (uint32_t i = 0; f->s->targets != NULL && i < batch->count; i++) {
+        mr_targets targets = {.struct_size = sizeof targets};
+        if (mr_batch_get_targets(batch, i, &targets) != 0)
+            continue;
+        f->objects += targets.count;
+        f->keypoints += targets.keypoint_count;
+        f->masks += (targets.mask != NULL) + (targets.masks != NULL ? targets.count : 0);
+    }
+}
+
 static bool take(feeding *f, const mr_batch *batch)
 {
     tell_resumed(f, batch);
+    count_targets(f, batch);
     if (!sink_take(&f->sink, batch))
         return false;
     work(f);
@@ -511,7 +537,8 @@ const command command_feed = {
             "the trainer had to wait, which resource binds and what to do about it.",
             "A recipe is steps with spaces in between: rrc(224) (a random part of random size, resized), short(256) "
             "and center(224), crop(32, pad=4), resize(320x240), pad(to=512), flip, vflip, convert(rgb), "
-            "normalize(imagenet), layout(nhwc), dtype(f16); doc/recipe.md has all of them. Quote it for the shell's "
+            "normalize(imagenet), layout(nhwc), dtype(f16); doc/recipe.md and doc/steps.md have all of them. Quote it "
+            "for the shell's "
             "sake.",
             "The same seed gives the same bytes, whatever the threads, ranks, restarts, and forms of the same pixels: "
             "--sink=hash shows it. A bad sample ends it, unless --bad says what else to do. Ctrl-C ends it with a "

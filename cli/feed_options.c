@@ -61,10 +61,43 @@ static int check_rank(const command *c, const settings *s)
     return EXIT_USAGE;
 }
 
+/* 0: there is a word that is none of these. */
+static uint32_t targets_of(const char *text)
+{
+    static const char *const names[] = {"boxes", "keypoints", "mask", "masks"};
+    uint32_t flags = 0;
+    for (;;) {
+        size_t length = strcspn(text, ","), i = 0;
+        while (i < 4 && (strlen(names[i]) != length || strncmp(text, names[i], length) != 0))
+            i++;
+        if (i == 4)
+            return 0;
+        flags |= 1u << i;
+        if (text[length] == '\0')
+            return flags;
+        text += length + 1;
+    }
+}
+
+static int check_targets(const settings *s)
+{
+    uint32_t flags = s->targets != NULL ? targets_of(s->targets) : 0;
+    if (s->targets != NULL && flags == 0)
+        complain(NULL, "feed: --targets cannot be '%s': boxes, keypoints, mask, masks, or several as in boxes,mask",
+                 s->targets);
+    else if (s->mask_member != NULL && (flags & MR_TARGET_MASK) == 0)
+        complain(NULL, "feed: --mask-member is for --targets=mask");
+    else
+        return EXIT_GOOD;
+    return EXIT_USAGE;
+}
+
 int feed_check(const command *c, const settings *s)
 {
     const char *fault = NULL;
     int result = sink_check(s);
+    if (result == EXIT_GOOD)
+        result = check_targets(s);
     if (result == EXIT_GOOD)
         result = check_order(c, s);
     if (result == EXIT_GOOD)
@@ -184,6 +217,8 @@ int feed_options(const command *c, feeding *f, mr_loader_options *out)
         .quarantine = s->quarantine,
         .timeout_ns = s->timeout_ns,
         .device = s->device,
+        .targets = s->targets != NULL ? targets_of(s->targets) : 0,
+        .mask_member = s->mask_member,
     };
     return result;
 }

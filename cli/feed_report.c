@@ -228,6 +228,20 @@ static void put_bad(FILE *to, const terminal *t, const feeding *f)
     fputc('\n', to);
 }
 
+static void put_targets(FILE *to, const terminal *t, const feeding *f)
+{
+    if (f->s->targets == NULL)
+        return;
+    put_label(to, t, "targets");
+    fprintf(to, "%s object%s with %s keypoint%s, %s mask%s\n", count_text(f->objects).text, plural(f->objects),
+            count_text(f->keypoints).text, plural(f->keypoints), count_text(f->masks).text, plural(f->masks));
+    if (f->objects == 0 && f->masks == 0)
+        fprintf(to,
+                "%11sno sample has a member \"json\" or a mask beside its image: tar shards have them "
+                "(doc/steps.md)\n",
+                "");
+}
+
 static void put_written(FILE *to, const terminal *t, const sink *k)
 {
     if (k->kind != SINK_NPY && k->kind != SINK_RAW)
@@ -268,6 +282,7 @@ static void put_text(const feeding *f)
     put_head(to, &t, f);
     put_stages(to, &t, &f->stats);
     put_waits(to, &t, f);
+    put_targets(to, &t, f);
     put_hashes(to, &t, &f->sink);
     put_written(to, &t, &f->sink);
     put_bad(to, &t, f);
@@ -386,6 +401,20 @@ static void put_json_advice(json *j, const feeding *f)
     json_close(j, ']');
 }
 
+static void put_json_targets(json *j, const feeding *f)
+{
+    if (f->s->targets == NULL) {
+        json_null(j, "targets");
+        return;
+    }
+    json_open(j, "targets", '{');
+    json_text(j, "asked", f->s->targets);
+    json_number(j, "objects", f->objects);
+    json_number(j, "keypoints", f->keypoints);
+    json_number(j, "masks", f->masks);
+    json_close(j, '}');
+}
+
 static void put_json(const feeding *f, bool stopped)
 {
     const mr_loader_stats *s = &f->stats;
@@ -403,6 +432,7 @@ static void put_json(const feeding *f, bool stopped)
     json_real(&j, "core_seconds", s->core_seconds);
     json_real(&j, "core_ms_per_image", per(s->core_seconds * 1e3, (double)s->samples));
     json_real(&j, "first_batch_seconds", s->first_batch_seconds);
+    put_json_targets(&j, f);
     put_json_hashes(&j, &f->sink);
     put_json_advice(&j, f);
     put_json_stats(&j, f);

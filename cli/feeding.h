@@ -18,16 +18,17 @@ typedef struct feeding {
     mr_loader *loader;
     watcher watch;
     sink sink;
-    uint64_t epoch_batches; /* that each rank gets in an epoch */
-    uint64_t batches;       /* taken by this run */
-    uint64_t epochs;        /* that these are of */
-    uint64_t epoch;         /* of the last one */
-    double told, saved;     /* when the line was last drawn, and the state written */
-    bool resumed;           /* from a state */
-    bool lost;              /* a batch could not be taken */
-    int code;               /* what it ended with, */
-    char *fault;            /* and in words */
-    char *state;            /* behind the last batch that the sink has; "": none yet */
+    uint64_t epoch_batches;             /* that each rank gets in an epoch */
+    uint64_t batches;                   /* taken by this run */
+    uint64_t epochs;                    /* that these are of */
+    uint64_t epoch;                     /* of the last one */
+    uint64_t objects, keypoints, masks; /* that its samples had */
+    double told, saved;                 /* when the line was last drawn, and the state written */
+    bool resumed;                       /* from a state */
+    bool lost;                          /* a batch could not be taken */
+    int code;                           /* what it ended with, */
+    char *fault;                        /* and in words */
+    char *state;                        /* behind the last batch that the sink has; "": none yet */
     mr_loader_stats stats;
     uint64_t rss_nbytes, rss_peak_nbytes;
 } feeding;

@@ -46,7 +46,8 @@ static int tell_missing(const command *c)
 static int refuse(const command *c, const mr_recipe *recipe, int code)
 {
     const char *detail = recipe != NULL ? mr_recipe_detail(recipe) : "";
-    complain(NULL, "%s: --recipe: %s", c->name, detail[0] != '\0' ? detail : mr_error_text(code));
+    complain(NULL, "%s: %s%s", c->name,
+             c == &command_recipe ? "" : "--recipe: ", detail[0] != '\0' ? detail : mr_error_text(code));
     return code == MR_EARGUMENT ? EXIT_USAGE : EXIT_BAD_INPUT;
 }
 
@@ -62,6 +63,8 @@ int recipe_read(const command *c, const settings *s, mr_recipe **out, mr_output 
         if (code == MR_EARGUMENT)
             put_mark(s->recipe, mr_recipe_error_at(recipe));
     }
+    if (code == 0)
+        code = mr_recipe_set_fusing(recipe, !s->no_fuse);
     if (code == 0)
         code = mr_recipe_output(recipe, output);
     if (code == 0) {

@@ -23,6 +23,12 @@
         .help = "Take the images from this stored form", .initial = "the first of the dataset", .described = true      \
     }
 
+#define OPTION_NO_FUSE                                                                                                 \
+    {                                                                                                                  \
+        .name = "no-fuse", .kind = OPTION_FLAG, .offset = offsetof(settings, no_fuse),                                 \
+        .help = "Run every step by itself: the pixels are the same, to check that they are"                            \
+    }
+
 /*
  * Reads --recipe. EXIT_GOOD, and *out is the caller's; else the exit code, after a word on what is wrong with it: the
  * text with a mark under the character, and what the library says.

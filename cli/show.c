@@ -2,6 +2,7 @@
 /* One sample as training saw it. */
 #include "failure.h"
 #include "file.h"
+#include "grid.h"
 #include "json.h"
 #include "quantity.h"
 #include "recipe.h"
@@ -33,6 +34,30 @@ static const option options_show[] = {
      .initial = "0",
      .max = 1 << 16},
     OPTION_STORED_FORM,
+    OPTION_NO_FUSE,
+    {.name = "grid",
+     .letter = 'g',
+     .kind = OPTION_FLAG,
+     .offset = offsetof(settings, grid),
+     .help =
+         "A contact sheet in place of one sample: samples from all of the dataset, one below the other, as they are "
+         "stored and beside that as they were in one epoch after the other"},
+    {.name = "rows",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(settings, rows),
+     .argument = "N",
+     .help = "Samples of a --grid",
+     .initial = "6",
+     .min = 1,
+     .max = 1000},
+    {.name = "columns",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(settings, columns),
+     .argument = "N",
+     .help = "Epochs of a --grid, from --epoch on",
+     .initial = "5",
+     .min = 1,
+     .max = 1000},
     {.name = "out",
      .letter = 'o',
      .kind = OPTION_TEXT,
@@ -75,8 +100,18 @@ static mr_form form_of(const settings *s)
     return ending != NULL ? mr_form_from_name(ending) : MR_FORM_NONE;
 }
 
-static int check(const settings *s)
+static int check(const settings *s, size_t operands)
 {
+    static const char *const of_grid[] = {"rows", "columns"};
+    for (size_t i = 0; i < sizeof of_grid / sizeof *of_grid; i++)
+        if (!s->grid && option_is_given(&command_show, s, of_grid[i])) {
+            complain(NULL, "show: --%s is for --grid", of_grid[i]);
+            return EXIT_USAGE;
+        }
+    if (!s->grid && operands < 2) {
+        complain(NULL, "show: KEY is missing: millrace show [OPTION]... DATASET... KEY (or --grid, for many)");
+        return EXIT_USAGE;
+    }
     if (s->out == NULL)
         return EXIT_GOOD;
     if (form_of(s) == MR_FORM_NONE)
@@ -109,9 +144,8 @@ static int prepare(showing *h)
     return code == 0 ? EXIT_GOOD : failed_detail(h->s, code, h->sample.key, detail);
 }
 
-static int write_image(const showing *h)
+static int write_image(const settings *s, const mr_image *image)
 {
-    const settings *s = h->s;
     const char *name = is_piped(s) ? "standard output" : s->out;
     mr_encode_options options = {.struct_size = sizeof options, .form = form_of(s)};
     mr_encoder *encoder = NULL;
@@ -120,7 +154,7 @@ static int write_image(const showing *h)
     options.lossless = options.form == MR_FORM_WEBP; /* what training saw, and no less */
     int code = mr_encoder_new(NULL, &encoder), result = EXIT_GOOD;
     if (code == 0)
-        code = mr_encoder_encode(encoder, &h->image, &options, &bytes, &nbytes);
+        code = mr_encoder_encode(encoder, image, &options, &bytes, &nbytes);
     if (code != 0)
         result = failed(s, code, name, "%s", encoder != NULL ? mr_encoder_detail(encoder) : mr_error_text(code));
     else {
@@ -176,21 +210,75 @@ static void put_text(const showing *h)
     putchar('\n');
 }
 
-static int show(showing *h, const char *key)
+static void put_grid_json(const showing *h, const grid *g)
 {
-    uint32_t form;
-    if (h->s->form != NULL && !source_form(&h->src, h->s, &form))
-        return EXIT_BAD_INPUT;
+    json j = {.stream = stdout};
+    json_open(&j, NULL, '{');
+    json_named(&j, "dataset", h->src.name);
+    json_text(&j, "recipe", g->recipe);
+    json_number(&j, "epoch", h->s->epoch);
+    json_number(&j, "epochs", g->columns);
+    json_number(&j, "seed", h->s->seed);
+    json_number(&j, "width", g->image.width);
+    json_number(&j, "height", g->image.height);
+    json_hash(&j, "hash", mr_image_hash(&g->image));
+    json_open(&j, "samples", '[');
+    for (uint32_t i = 0; i < g->count; i++) {
+        json_line(&j);
+        json_open(&j, NULL, '{');
+        json_number(&j, "ordinal", g->rows[i].sample.ordinal);
+        json_named(&j, "key", g->rows[i].sample.key);
+        source_put_label(&j, &h->src, &g->rows[i].sample.label);
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
+    if (h->s->out != NULL)
+        json_named(&j, "out", h->s->out);
+    else
+        json_null(&j, "out");
+    json_close(&j, '}');
+    putchar('\n');
+}
+
+static void put_grid_text(const showing *h, const grid *g)
+{
+    put_escaped(stdout, h->src.name);
+    printf(": %" PRIu32 " sample%s in %" PRIu32 " epoch%s from %" PRIu64 " on with seed %" PRIu64 ": %" PRIu32
+           " x %" PRIu32 ", %016" PRIx64,
+           g->count, plural(g->count), g->columns, plural(g->columns), h->s->epoch, h->s->seed, g->image.width,
+           g->image.height, mr_image_hash(&g->image));
+    if (h->s->out != NULL) {
+        fputs(" > ", stdout);
+        put_escaped(stdout, h->s->out);
+    } else
+        fputs(" (-o FILE.png writes it)", stdout);
+    putchar('\n');
+}
+
+static int show_grid(showing *h)
+{
+    const char *text = mr_recipe_text(h->recipe);
+    grid g = {.s = h->s, .src = &h->src, .recipe = text != NULL ? text : h->s->recipe};
+    int result = grid_make(&g, h->visible, &h->output);
+    if (result == EXIT_GOOD && h->s->out != NULL)
+        result = write_image(h->s, &g.image);
+    if (result == EXIT_GOOD && !is_piped(h->s)) {
+        if (h->s->json)
+            put_grid_json(h, &g);
+        else
+            put_grid_text(h, &g);
+    }
+    grid_fini(&g);
+    return result == EXIT_GOOD && g.bad != 0 ? EXIT_BAD_INPUT : result;
+}
+
+static int show_sample(showing *h, const char *key)
+{
     if (!source_find(&h->src, h->s, key, &h->sample))
         return EXIT_BAD_INPUT;
-    int code = mr_recipe_visible(h->recipe, &h->visible);
-    if (code == 0)
-        code = mr_recipe_output(h->visible, &h->output);
-    if (code != 0)
-        return failed_detail(h->s, code, "--recipe", h->visible != NULL ? mr_recipe_detail(h->visible) : "");
     int result = prepare(h);
     if (result == EXIT_GOOD && h->s->out != NULL)
-        result = write_image(h);
+        result = write_image(h->s, &h->image);
     if (result != EXIT_GOOD || is_piped(h->s))
         return result;
     h->hash = mr_image_hash(&h->image);
@@ -201,21 +289,35 @@ static int show(showing *h, const char *key)
     return EXIT_GOOD;
 }
 
+/* `key` NULL: a sheet. */
+static int show(showing *h, const char *key)
+{
+    uint32_t form;
+    if (h->s->form != NULL && !source_form(&h->src, h->s, &form))
+        return EXIT_BAD_INPUT;
+    int code = mr_recipe_visible(h->recipe, &h->visible);
+    if (code == 0)
+        code = mr_recipe_output(h->visible, &h->output);
+    if (code != 0)
+        return failed_detail(h->s, code, "--recipe", h->visible != NULL ? mr_recipe_detail(h->visible) : "");
+    return key != NULL ? show_sample(h, key) : show_grid(h);
+}
+
 static int run(const settings *s, char **operands, size_t count)
 {
     showing h = {.s = s};
     progress p;
-    int result = check(s);
+    int result = check(s, count);
     if (result == EXIT_GOOD)
         result = recipe_read(&command_show, s, &h.recipe, &h.output);
     if (result != EXIT_GOOD)
         return result;
     progress_init(&p, s->progress);
     progress_hold(&p);
-    result = source_open(&h.src, s, &p, operands, count - 1);
+    result = source_open(&h.src, s, &p, operands, s->grid ? count : count - 1);
     progress_fini(&p);
     if (result == EXIT_GOOD) {
-        result = show(&h, operands[count - 1]);
+        result = show(&h, s->grid ? NULL : operands[count - 1]);
         mr_image_fini(&h.image, NULL);
         mr_recipe_free(h.visible);
         source_close(&h.src);
@@ -227,12 +329,14 @@ static int run(const settings *s, char **operands, size_t count)
 const command command_show = {
     .name = "show",
     .operands = "DATASET... KEY",
-    .summary = "Write one sample as an image, exactly as training saw it",
+    .summary = "Write a sample as an image, exactly as training saw it, or many on a sheet",
     .text =
         (const char *const[]){
             "Takes one sample through the recipe with the random numbers that it had in an epoch of a run with this "
             "seed, and writes the image: without its normalize, and as bytes, so that it can be looked at. KEY is its "
             "key as millrace ls prints it, or # and its ordinal ('#12', in quotes for the shell's sake).",
+            "With --grid there is no KEY: some samples of the dataset become one image, a row for each, first as it is "
+            "stored and then as it was in one epoch after the other: a recipe is looked at before it is trained with.",
             "Seed and epoch are those of millrace feed, or of the program's loader; batches, ranks and threads do not "
             "matter.",
             NULL},
@@ -244,9 +348,11 @@ const command command_show = {
         (const example[]){
             {"millrace show train n01440764/n01440764_18 --recipe 'rrc(224) flip' --epoch 7 -o out.png",
              "What became of it in epoch 7?"},
+            {"millrace show --grid train --recipe 'rrc(224) flip randaug(2, 9)' -o grid.png",
+             "What does this recipe do to my images?"},
             {"millrace show train '#0' --recipe 'short(256) center(224)' -o - | display", "The first one, at once"},
             {NULL, NULL}},
-    .operand_min = 2,
+    .operand_min = 1,
     .operand_max = SIZE_MAX,
     .operand = OPERAND_FILE,
     .run = run,

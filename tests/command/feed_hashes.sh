@@ -12,6 +12,9 @@ lacks table '\| NO \|$'
 lacks table '0000000000000000'
 has table '^\| packed, l3, sum of the ranks of 7 \| [0-9a-f]{16} \| yes \|$'
 has table '^\| folder, stopped after 2 batches, and the rest by 3 ranks in batches of 3 \| [0-9a-f]{16} \| yes \|$'
+for name in plain places colors policies mixed; do has table "^$name: "; done
+has table '^\| packed, l3, nothing fused \| [0-9a-f]{16} \| yes \|$'
+has table '^\| folder, sum of the ranks of 12, 1 samples each \| [0-9a-f]{16} \| yes \|$'
 is "$(ls -d hashes-* 2>/dev/null)" "" "what is left"
 
 # It sees a hash that is another one, and a command that gives none.
@@ -23,13 +26,13 @@ case $* in
 esac
 LIAR
 chmod +x liar
-REAL=$MILLRACE SCRATCH=. MILLRACE=./liar sh "$hashes" --quick images >table 2>err
+RECIPES=plain REAL=$MILLRACE SCRATCH=. MILLRACE=./liar sh "$hashes" --quick images >table 2>err
 is $? 1 "exit code of bench/hashes when one rank's hash is another"
 has table '^\| packed, l3, sum of the ranks of 6 \| [0-9a-f]{16} \| NO \|$'
 has table '^[0-9]+ hashes, 1 not as they should be\.$'
 printf '#!/bin/sh\ncase $1 in feed) exit 1 ;; esac\nexec "$REAL" "$@"\n' >mute
 chmod +x mute
-REAL=$MILLRACE SCRATCH=. MILLRACE=./mute sh "$hashes" --quick images >table 2>err
+RECIPES=plain REAL=$MILLRACE SCRATCH=. MILLRACE=./mute sh "$hashes" --quick images >table 2>err
 is $? 1 "exit code of bench/hashes when nothing is fed"
 has err 'gives no epoch_hash$'
 finish

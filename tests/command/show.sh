@@ -46,6 +46,34 @@ json_is out 'j["key"] + " %d" % j["ordinal"], j["recipe"], j["epoch"], j["seed"]
     "('$key 3', 'rrc(32) flip', 7, 3, 32, 32, 3, None)"
 json_is out 'j["hash"]' "$(hash_of a.png)"
 
+# A sheet of many: each row the sample as it is stored, then one epoch after the other.
+run 0 show --grid set --recipe 'short(64) center(48)' --rows 2 --columns 3 --epoch 5 -o sheet.png
+is_empty err
+has out '^set: 2 samples in 3 epochs from 5 on with seed 0: [0-9]+ x [0-9]+, [0-9a-f]{16} > sheet\.png$'
+is "$("$MILLRACE" info sheet.png | grep -c '420 *x *254')" 1 "the size of a sheet"
+run 0 show --grid set --recipe 'short(64) center(48)' --rows 2 --columns 3 --epoch 5 --json
+is_json out
+json_is out 'j["width"], j["height"], j["epochs"], [s["ordinal"] for s in j["samples"]], j["out"]' "(420, 254, 3, [0, 3], None)"
+json_is out 'j["hash"]' "$(hash_of sheet.png)"
+run 0 show --grid set --recipe 'short(64) center(48)' --rows 2 --columns 3 --epoch 5 --no-fuse --json
+json_is out 'j["hash"]' "$(hash_of sheet.png)"
+run 0 show --grid packed --recipe 'short(64) center(48)' --form l3 --rows 2 --columns 3 --epoch 5 -o packed.png
+is "$(hash_of packed.png --region 6,28,408x96)" "$(hash_of sheet.png --region 6,28,408x96)" "a row, from L3"
+# What stands in a cell is what show gives: the cell of row 1, epoch 6.
+run 0 show --grid set --recipe 'rrc(100) flip' --rows 2 --columns 2 --epoch 5 --seed 3 -o sheet.png
+run 0 show set '#3' --recipe 'rrc(100) flip' --epoch 6 --seed 3 -o one.png
+is "$(hash_of sheet.png --region 224,145,100x100)" "$(hash_of one.png)" "a cell of a sheet"
+run 0 show --grid set --recipe 'convert(gray) resize(500x400)' --rows 99 --columns 1 --json
+json_is out 'len(j["samples"]), j["width"], j["height"]' "(6, 664, 1666)"
+"$MILLRACE" show --grid set --recipe 'rrc(32)' -o - >piped.png
+has piped.png 'PNG'
+run 2 show set '#3' --recipe 'rrc(32)' --rows 3
+has err 'show: --rows is for --grid'
+run 1 show --grid set --recipe 'rrc(320)' --rows 6 --columns 1000
+has err 'fewer --rows or --columns'
+run 1 show --grid packed --recipe 'rrc(32)' --form raw
+has err "^millrace: packed: has no form 'raw'"
+
 # What is wrong.
 run 2 show set '#3'
 has err '^millrace: show: --recipe is missing'
@@ -64,4 +92,7 @@ has err "^millrace: packed: has no form 'raw' \(one of: jpeg l3\)$"
 run 1 show set '#3' --recipe 'rrc(32)' --index-place none -o e.png
 has err "$key"
 [ ! -e e.png ] || fail "a bad sample was written"
+run 1 show --grid set --recipe 'rrc(32)' --index-place none -o e.png
+has err "$key"
+[ -e e.png ] || fail "a bad sample cost more than its row"
 finish
