@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rows of bench/steps: a name, our recipe, and what each peer calls to do the same (peer_*.py, by the row's name)."""
+
+# name: our steps
+STEPS = {
+    "identity": "",
+    "flip": "flip(1)",
+    "rotate, nearest": "rotate(30..30)",
+    "rotate, bilinear": "rotate(30..30, filter=bilinear)",
+    "rotate, bicubic": "rotate(30..30, filter=bicubic)",
+    "affine, nearest": "affine(10..10, scale=1.1..1.1, shear=5..5/3..3)",
+    "affine, bilinear": "affine(10..10, scale=1.1..1.1, shear=5..5/3..3, filter=bilinear)",
+    "affine, bicubic": "affine(10..10, scale=1.1..1.1, shear=5..5/3..3, filter=bicubic)",
+    "shear, nearest": "shear(16..16/0..0)",
+    "translate, nearest": "translate(0.1/0.1)",
+    "perspective, nearest": "perspective(0.5, 1, filter=nearest)",
+    "perspective, bilinear": "perspective(0.5, 1)",
+    "elastic": "elastic",
+    "brightness": "brightness(1.3..1.3)",
+    "contrast": "contrast(1.3..1.3)",
+    "saturation": "saturation(1.3..1.3)",
+    "hue": "hue(0.1..0.1)",
+    "jitter": "jitter(0.4, 0.4, 0.4, 0.1)",
+    "grayscale": "grayscale(1)",
+    "gamma": "gamma(0.8..0.8)",
+    "invert": "invert(1)",
+    "posterize": "posterize(4, 1)",
+    "solarize": "solarize(128, 1)",
+    "equalize": "equalize(1)",
+    "autocontrast": "autocontrast(1)",
+    "sharpness": "sharpness(2, 1)",
+    "blur, 5": "blur(5, sigma=1.2..1.2)",
+    "blur, 23": "blur(23, sigma=2..2)",
+    "jpeg, 50": "jpeg(50)",
+    "permute": "permute",
+    "noise": "noise(0.1)",
+    "erase": "erase(1, scale=0.05..0.05, ratio=1..1)",
+    "cutout": "cutout(56, 1)",
+    "brightness, contrast, posterize, solarize": "brightness(1.3..1.3) contrast(0.8..0.8) posterize(5, 1) solarize(200, 1)",
+    "randaug(2, 9)": "randaug(2, 9)",
+    "autoaug(imagenet)": "autoaug(imagenet)",
+    "trivialaug": "trivialaug",
+    "augmix": "augmix",
+}
+
+RECIPES = {
+    "rrc(224) flip randaug(2, 9) normalize(imagenet)": "crop first",
+    "randaug(2, 9) rrc(224) flip normalize(imagenet)": "source resolution",
+    "rrc(224) flip normalize(imagenet)": "without randaug",
+}
