@@ -3,6 +3,8 @@
 
 #include "test.h"
 
+#include <stdlib.h>
+
 mr_recipe *loading_recipe(const char *text)
 {
     mr_recipe *recipe;
@@ -69,4 +71,22 @@ loading_sum loading_all(mr_dataset *dataset, const char *recipe, const mr_loader
     loading_sum sum = loading_run(loader, UINT64_MAX);
     mr_loader_free(loader);
     return sum;
+}
+
+static void *count_alloc(void *user, size_t nbytes, size_t align)
+{
+    loading_counter *c = user;
+    atomic_fetch_add(&c->allocated, 1);
+    return aligned_alloc(align, (nbytes + align - 1) / align * align);
+}
+
+static void count_free(void *user, void *block)
+{
+    (void)user;
+    free(block);
+}
+
+mr_hooks loading_hooks(loading_counter *counter)
+{
+    return (mr_hooks){.struct_size = sizeof(mr_hooks), .user = counter, .alloc = count_alloc, .free = count_free};
 }

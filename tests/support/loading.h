@@ -4,6 +4,7 @@
 #define TESTS_SUPPORT_LOADING_H
 
 #include <millrace/millrace.h>
+#include <stdatomic.h>
 
 /* A recipe of this text, which must parse. */
 mr_recipe *loading_recipe(const char *text);
@@ -23,5 +24,12 @@ loading_sum loading_run(mr_loader *loader, uint64_t most);
 
 /* All of it: made, run, freed. */
 loading_sum loading_all(mr_dataset *dataset, const char *recipe, const mr_loader_options *options);
+
+/* Hooks that count what is allocated through them. */
+typedef struct loading_counter {
+    atomic_uint allocated;
+} loading_counter;
+
+mr_hooks loading_hooks(loading_counter *counter);
 
 #endif

@@ -301,31 +301,13 @@ static void damage_to_raw_pixels(void **state)
     pack_remove(&folder, "flipped");
 }
 
-/* Hooks that count. */
-typedef struct counter {
-    atomic_uint allocated;
-} counter;
-
-static void *count_alloc(void *user, size_t nbytes, size_t align)
-{
-    counter *c = user;
-    atomic_fetch_add(&c->allocated, 1);
-    return aligned_alloc(align, (nbytes + align - 1) / align * align);
-}
-
-static void count_free(void *user, void *block)
-{
-    (void)user;
-    free(block);
-}
-
 static void the_steady_state_allocates_nothing(void **state)
 {
     (void)state;
     static const char *const forms[] = {NULL, "l3", "raw"};
     for (size_t i = 0; i < 3; i++) {
-        counter c = {0};
-        mr_hooks hooks = {.struct_size = sizeof hooks, .user = &c, .alloc = count_alloc, .free = count_free};
+        loading_counter c = {0};
+        mr_hooks hooks = loading_hooks(&c);
         mr_loader_options o = plain();
         o.hooks = &hooks;
         o.epochs = 24;

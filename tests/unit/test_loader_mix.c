@@ -391,28 +391,11 @@ static void nothing_is_in_the_way_of_the_end(void **state)
     }
 }
 
-typedef struct counter {
-    atomic_uint allocated;
-} counter;
-
-static void *count_alloc(void *user, size_t nbytes, size_t align)
-{
-    counter *c = user;
-    atomic_fetch_add(&c->allocated, 1);
-    return aligned_alloc(align, (nbytes + align - 1) / align * align);
-}
-
-static void count_free(void *user, void *block)
-{
-    (void)user;
-    free(block);
-}
-
 static void memory_is_counted_and_stays(void **state)
 {
     (void)state;
-    counter c = {0};
-    mr_hooks hooks = {.struct_size = sizeof hooks, .user = &c, .alloc = count_alloc, .free = count_free};
+    loading_counter c = {0};
+    mr_hooks hooks = loading_hooks(&c);
     mr_loader_options o = dealt(5, 0, 2);
     uint64_t held[2];
     for (uint32_t i = 0; i < 2; i++) {

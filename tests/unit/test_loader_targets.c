@@ -665,28 +665,11 @@ static void what_cannot_be_is_said(void **state)
     mr_recipe_free(fine);
 }
 
-typedef struct counter {
-    atomic_uint allocated;
-} counter;
-
-static void *count_alloc(void *user, size_t nbytes, size_t align)
-{
-    counter *c = user;
-    atomic_fetch_add(&c->allocated, 1);
-    return aligned_alloc(align, (nbytes + align - 1) / align * align);
-}
-
-static void count_free(void *user, void *block)
-{
-    (void)user;
-    free(block);
-}
-
 static void the_steady_state_allocates_nothing(void **state)
 {
     (void)state;
-    counter c = {0};
-    mr_hooks hooks = {.struct_size = sizeof hooks, .user = &c, .alloc = count_alloc, .free = count_free};
+    loading_counter c = {0};
+    mr_hooks hooks = loading_hooks(&c);
     mr_loader_options o = plain(ALL);
     o.hooks = &hooks;
     o.threads = 2;
