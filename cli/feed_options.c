@@ -183,7 +183,8 @@ int feed_options(const command *c, feeding *f, mr_loader_options *out)
 {
     const settings *s = f->s;
     uint32_t form;
-    if (s->form != NULL && !source_form(&f->src, s, &form))
+    if (s->form != NULL && strchr(s->form, '+') == NULL &&
+        !source_form(&f->src, s, &form)) // several: the loader's to check
         return EXIT_BAD_INPUT;
     int result = read_weights(f);
     *out = (mr_loader_options){

@@ -38,6 +38,10 @@ static mr_dataset_form form_of(const feeding *f)
 {
     mr_dataset_form form = {.struct_size = sizeof form};
     uint32_t number = 0;
+    if (f->s->form != NULL && strchr(f->s->form, '+') != NULL) {
+        form.name = f->s->form;
+        return form;
+    }
     if (f->s->form != NULL && mr_dataset_find_form(f->src.dataset, f->s->form, &number) != 0)
         number = 0;
     if (mr_dataset_get_form(f->src.dataset, number, &form) != 0)

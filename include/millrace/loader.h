@@ -92,9 +92,10 @@ typedef struct mr_loader_options {
     uint32_t rank, world;
     bool drop_last; /* leave out the last, incomplete global batch; else it is padded, masked */
 
-    const char *form;       /* the stored form, by name; NULL: the first of the dataset */
+    const char *form;       /* the stored form, by name; NULL: the first of the dataset. "jpeg+l3": samples in turn from
+                               each of these, which are of the same pixels, and so are batches */
     uint32_t threads;       /* [mr_threads_default] */
-    uint32_t slots;         /* batches in memory, the consumer's with them [3] */
+    uint32_t slots;         /* batches in memory, the consumer's with them [3; 2 where three take more than 256 MiB] */
     uint64_t memory_nbytes; /* that the loader may hold in all; 0: what the other limits allow */
     mr_reading reading;
     uint32_t read_depth; /* reads ahead at most [64] */
@@ -127,8 +128,8 @@ typedef struct mr_batch {
     mr_output output;  /* of one sample */
     void *images;      /* size x output.sample_nbytes, 64-byte aligned */
     size_t images_nbytes;
-    int64_t *labels;           /* whole numbers; 0 for those that have another kind: mr_batch_label; -1 in a pad */
-    const uint8_t *mask;       /* mr_mask */
+    int64_t *labels;     /* whole numbers; 0 for those of another kind: mr_batch_label; -1 for none, and in a pad */
+    const uint8_t *mask; /* mr_mask */
     const uint64_t *ordinals;  /* of the samples; UINT64_MAX in a pad */
     const uint64_t *positions; /* in the epoch's global order; UINT64_MAX in a pad */
 } mr_batch;
@@ -144,7 +145,7 @@ typedef struct mr_stage_stats {
 
 /*
  * Labels of a batch that are lists, one behind the other: values offsets[i] to offsets[i + 1] - 1 are those of place i;
- * a place whose label is none has none. The batch's, as it is.
+ * among lists a number is a list of one, and a place whose label is neither has none. The batch's, as it is.
  */
 typedef struct mr_batch_lists {
     size_t struct_size;
@@ -213,7 +214,7 @@ typedef struct mr_loader_stats {
     double consumer_p50_ns, consumer_p99_ns; /* its waits */
     double thread_idle_seconds;              /* of threads: no slot was free, the consumer is slower */
     double thread_wait_seconds;              /* of threads: for reads */
-    double first_batch_seconds;              /* from mr_loader_new */
+    double first_batch_seconds;              /* of mr_loader_new, and from the first next on */
     uint64_t memory_nbytes;                  /* held now */
     const char *bottleneck;                  /* "cores", "storage", "consumer", "none" (too little to say) */
     uint32_t rank, world;                    /* as given, or as found */
@@ -261,6 +262,13 @@ MR_API void mr_loader_free(mr_loader *loader);
  * are held by their consumers.
  */
 MR_API int mr_loader_next(mr_loader *loader, mr_batch **out);
+
+/*
+ * Waits until mr_loader_next would not, at most timeout_ns: 0 when there is a batch, the end or an error to be had,
+ * MR_ETIMEOUT when not. For who has to look at something else from time to time while he waits; who comes back at once
+ * is taken for one who never left.
+ */
+MR_API int mr_loader_wait(mr_loader *loader, uint64_t timeout_ns);
 
 /* Gives a batch back, from any thread; its memory is used anew. NULL is accepted. */
 MR_API void mr_batch_release(mr_batch *batch);

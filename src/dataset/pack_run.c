@@ -57,13 +57,14 @@ typedef struct hand {
     mr__pack_worker *worker;
 } hand;
 
-static bool take_ticket(pipeline *p)
+static bool take_ticket(pipeline *p, bool *closing)
 {
     mr__mutex_lock(&p->lock);
     while (p->tickets == 0 && !p->closing)
         mr__condition_wait(&p->work, &p->lock, MR__FOR_EVER);
     bool got = p->tickets != 0;
     p->tickets -= got;
+    *closing = p->closing;
     mr__mutex_unlock(&p->lock);
     return got;
 }
@@ -84,9 +85,13 @@ static void work(void *arg)
 {
     hand *h = arg;
     mr__read *read;
-    while (take_ticket(h->p) && mr__read_ahead_take(h->p->ahead, &read) == 0) {
+    bool closing;
+    while (take_ticket(h->p, &closing) && mr__read_ahead_take(h->p->ahead, &read) == 0) {
         mr__pack_slot *slot = read->user;
-        finish_slot(h->p, slot, mr__pack_sample(h->worker, slot));
+        if (closing) /* nobody waits for it any more */
+            mr__fetch_leave(&slot->fetch);
+        else
+            finish_slot(h->p, slot, mr__pack_sample(h->worker, slot));
     }
 }
 
@@ -271,8 +276,8 @@ static int run(pipeline *p)
     return result;
 }
 
-/* What is in flight is finished, whatever became of the run: its memory is about to go. */
-static void stop(pipeline *p)
+/* No sample is begun any more. */
+static void close_work(pipeline *p)
 {
     if (!p->ready)
         return;
@@ -280,6 +285,14 @@ static void stop(pipeline *p)
     p->closing = true;
     mr__condition_wake_all(&p->work);
     mr__mutex_unlock(&p->lock);
+}
+
+/* What is in flight is read to its end, whatever became of the run: its memory is about to go. */
+static void stop(pipeline *p)
+{
+    if (!p->ready)
+        return;
+    close_work(p);
     for (size_t i = 0; i < p->started; i++)
         mr__thread_join(&p->threads[i]);
 }
@@ -391,6 +404,8 @@ int mr__pack_run(mr__pack_job *job)
     int result = make(&p, &hands);
     if (result == 0)
         result = run(&p);
+    if (result != 0)
+        close_work(&p);
     if (p.publisher != NULL) {
         int published = wait_for_publisher(&p);
         result = result == 0 || result == MR_ECLOSED ? published != 0 ? published : result : result;

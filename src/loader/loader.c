@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { BATCH = 64, BATCH_MAX = 1 << 20, SLOTS = 3, SLOTS_MAX = 1024, THREADS_MAX = 4096 };
+enum { BATCH = 64, BATCH_MAX = 1 << 20, SLOTS = 3, SLOTS_MAX = 1024, RING_NBYTES = 1 << 28, THREADS_MAX = 4096 };
 
 #define TIMEOUT_NS UINT64_C(60000000000)
 
@@ -45,7 +45,7 @@ static int check(const mr_loader_options *o, mr__detail *detail)
 
 static int set_out(mr_loader *l, const mr_loader_options *o, const mr_recipe *recipe, mr__detail *detail)
 {
-    int result = mr__work_init(&l->work, &l->hooks, l->dataset, recipe, o, &l->recipe, &l->form, detail);
+    int result = mr__work_init(&l->work, &l->hooks, l->dataset, recipe, o, &l->recipe, &l->forms, detail);
     if (result == 0)
         result = mr__order_init(&l->order, &l->hooks, o, mr_dataset_count(l->dataset), detail);
     if (result == 0)
@@ -72,8 +72,10 @@ static int set_out(mr_loader *l, const mr_loader_options *o, const mr_recipe *re
     mr__loader_seek(l, o->epoch, o->start);
     if (l->epoch_batches == 0)
         return mr__fail(detail, MR_EARGUMENT,
-                        "%llu positions are not one batch of %u x %u ranks, and incomplete ones are dropped",
-                        (unsigned long long)l->order.positions, l->batch, l->ranks.world);
+                        "an epoch has %llu samples, fewer than one batch of %u (x %u rank%s): nothing is left when "
+                        "incomplete batches are dropped (drop_last); make batches smaller",
+                        (unsigned long long)l->order.positions, l->batch, l->ranks.world,
+                        l->ranks.world == 1 ? "" : "s");
     return 0;
 }
 
@@ -107,13 +109,19 @@ static void share_rest(mr__work *work, uint64_t rest, uint32_t threads)
         work->limits.memory_nbytes = image;
 }
 
+/* Nobody said: a batch in reserve beside the consumer's and the one that is filled, unless batches are large. */
+static uint32_t default_slots(size_t slot_nbytes)
+{
+    return slot_nbytes > RING_NBYTES / SLOTS ? SLOTS - 1 : SLOTS;
+}
+
 /* Under a cap, slots come first: as many as were asked for, or as fit. */
 static int share_memory(mr_loader *l, const mr_loader_options *o, uint32_t threads, uint32_t *slots, mr__detail *detail)
 {
     size_t each;
-    *slots = o->slots != 0 ? o->slots : SLOTS;
     if (!mr__slot_nbytes(l, &each))
         return mr__fail(detail, MR_ELIMIT, "a batch of %u samples is larger than memory can be", l->batch);
+    *slots = o->slots != 0 ? o->slots : default_slots(each);
     if (o->memory_nbytes == 0)
         return 0;
     uint64_t for_threads = 2 * threads * THREAD_NBYTES, least = for_threads + 2 * (uint64_t)each;
@@ -160,12 +168,14 @@ static int make_ready(mr_loader *l, mr__detail *detail)
 /* Whether the device can do all that the recipe asks for. */
 static int check_device(const mr_loader *l, mr__detail *detail)
 {
-    mr_dataset_form form = {.struct_size = sizeof form};
-    (void)mr_dataset_get_form(l->dataset, l->form, &form);
-    for (size_t i = 0; i < l->recipe->count; i++)
-        if (!mr__device_takes(l->device, form.form, l->recipe->steps[i].kind))
-            return mr__fail(detail, MR_EUNSUPPORTED, "the device %s cannot do step %zu of the recipe on %s",
-                            l->device->type->name, i + 1, form.name);
+    for (uint32_t f = 0; f < l->forms.count; f++) {
+        mr_dataset_form form = {.struct_size = sizeof form};
+        (void)mr_dataset_get_form(l->dataset, l->forms.numbers[f], &form);
+        for (size_t i = 0; i < l->recipe->count; i++)
+            if (!mr__device_takes(l->device, form.form, l->recipe->steps[i].kind))
+                return mr__fail(detail, MR_EUNSUPPORTED, "the device %s cannot do step %zu of the recipe on %s",
+                                l->device->type->name, i + 1, form.name);
+    }
     return 0;
 }
 
@@ -191,7 +201,7 @@ static int open_device(mr_loader *l, const mr_loader_options *o, uint32_t thread
 
 static int build(mr_loader *l, const mr_loader_options *o, const mr_recipe *recipe, mr__detail *detail)
 {
-    uint32_t threads = o->threads != 0 ? o->threads : mr_threads_default(), slots;
+    uint32_t threads = o->threads != 0 ? o->threads : mr_threads_default(), slots = 0;
     int result = check(o, detail);
     if (result == 0)
         result = set_out(l, o, recipe, detail);
@@ -249,8 +259,9 @@ int mr_loader_new(mr_dataset *dataset, const mr_recipe *recipe, const mr_loader_
         mr__dataset_ref(dataset);
     mr__meter_init(&l->meter, &hooks, UINT64_MAX);
     l->hooks = mr__meter_hooks(&l->meter);
-    l->made_ns = hooks.now_ns(hooks.user);
+    uint64_t began = hooks.now_ns(hooks.user);
     int result = build(l, &o, recipe, &why);
+    l->making_ns = hooks.now_ns(hooks.user) - began;
     if (result != 0)
         dismantle(l);
     else

@@ -34,6 +34,7 @@
 #include "loader/mix.h"
 #include "loader/order.h"
 #include "loader/ranks.h"
+#include "loader/setup.h"
 #include "loader/state.h"
 #include <sys/types.h>
 
@@ -94,6 +95,13 @@ typedef struct mr__bad {
     size_t listed_count, listed_capacity;
 } mr__bad;
 
+/* A consumer that waits in pieces (mr_loader_wait): when he came, and last left. */
+typedef struct mr__visit {
+    uint64_t came_ns, left_ns; /* CLOCK_MONOTONIC */
+    uint64_t asked_ns;         /* when he came, by the loader's clock */
+    uint64_t ready;            /* batches that lay ready then */
+} mr__visit;
+
 struct mr_loader {
     mr_hooks outer; /* the caller's: for the loader itself */
     mr__meter meter;
@@ -105,7 +113,7 @@ struct mr_loader {
     mr__order order;
     mr__ranks ranks;
     mr__bad bad;
-    uint32_t form;
+    mr__forms forms;
     uint32_t batch;  /* places */
     uint32_t guests; /* room for so many in each slot */
     mr__mixing mixing;
@@ -142,7 +150,9 @@ struct mr_loader {
 
     mr__state at; /* what was delivered */
     mr__consumer_meter consumer;
-    uint64_t made_ns, begun_ns, first_ns; /* when it was made; the first next; the first batch */
+    mr__visit visit;
+    uint64_t making_ns;          /* that mr_loader_new took */
+    uint64_t begun_ns, first_ns; /* when the first next was, and the first batch */
 };
 
 /* Dispatches what can be. Without the mutex. */

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { BACK_AT_ONCE_NS = 100000000 };
+
 /* 1. Order: from positions to tasks. */
 
 static void begin_epoch(mr_loader *l, uint64_t epoch, uint64_t start)
@@ -123,11 +125,12 @@ static void aim_task(mr__slot *slot, mr__task *task, mr__order_place at)
     mr_label label;
     uint32_t place = place_of(slot, task), *draws = slot->draws + place * l->draw_count;
     task->ordinal = slot->ordinals[place] = at.ordinal;
-    task->form = l->form;
+    task->form = mr__forms_pick(&l->forms, l->dataset, at.ordinal);
     task->draws = draws;
     task->code = 0;
     bool known = mr__dataset_label(l->dataset, at.ordinal, &label) == 0;
-    slot->labels[place] = known && label.kind == MR_LABEL_INT ? label.integer : 0;
+    bool none = !known || label.kind == MR_LABEL_NONE;
+    slot->labels[place] = none ? -1 : label.kind == MR_LABEL_INT ? label.integer : 0;
     mr__recipe_draw(l->recipe, l->order.seed, (uint32_t)slot->batch.epoch, at.key, draws);
 }
 
@@ -344,6 +347,12 @@ static bool is_ready(const mr_loader *l)
     return l->length != 0 && l->queue[l->first]->state == MR__SLOT_READY;
 }
 
+/* Whether who asks for a batch need not wait. The mutex is held. */
+static bool has_answer(const mr_loader *l)
+{
+    return l->code != 0 || l->stopped || (!l->held && (is_ready(l) || (l->over && l->length == 0)));
+}
+
 /* Nothing moves because consumers have all there is: that is their affair, and over when one lets go. */
 static bool all_lent(const mr_loader *l)
 {
@@ -387,18 +396,18 @@ static bool advance(mr_loader *l)
 }
 
 /*
- * Waits for something to happen. The mutex is held. MR_ETIMEOUT when nothing has moved for a whole timeout, since the
- * caller came at `came_ns` or since a task was last settled.
+ * Waits for something to happen, or for `until_ns`. The mutex is held. MR_ETIMEOUT when nothing has moved for a whole
+ * timeout, since the caller came at `came_ns` or since a task was last settled.
  */
-static int wait_for_news(mr_loader *l, uint64_t came_ns)
+static int wait_for_news(mr_loader *l, uint64_t came_ns, uint64_t until_ns)
 {
     if (advance(l))
         return 0;
     uint64_t from_ns = l->progress_ns > came_ns ? l->progress_ns : came_ns;
     uint64_t deadline = l->timeout_ns < MR__FOR_EVER - from_ns ? from_ns + l->timeout_ns : MR__FOR_EVER;
-    int result = mr__condition_wait(&l->news, &l->mutex, deadline);
-    bool moved = l->progress_ns > from_ns || is_ready(l) || l->stopped || l->code != 0 || l->held;
-    return result != MR_ETIMEOUT || moved ? 0 : fail_timeout(l);
+    int result = mr__condition_wait(&l->news, &l->mutex, deadline < until_ns ? deadline : until_ns);
+    bool moved = l->progress_ns > from_ns || has_answer(l) || l->held;
+    return result != MR_ETIMEOUT || moved || until_ns < deadline ? 0 : fail_timeout(l);
 }
 
 /* Takes the first of the queue, which is ready. The mutex is held. */
@@ -422,9 +431,8 @@ static int deliver(mr_loader *l, mr_batch **out)
 }
 
 /* The mutex is held. While the loader is put elsewhere, nothing is delivered. */
-static int wait_for_batch(mr_loader *l, mr_batch **out)
+static int wait_for_batch(mr_loader *l, uint64_t came_ns, mr_batch **out)
 {
-    uint64_t came_ns = mr__clock_monotonic_ns();
     int result = 0;
     while (result == 0 && l->code == 0) {
         if (l->stopped)
@@ -435,7 +443,7 @@ static int wait_for_batch(mr_loader *l, mr_batch **out)
             *out = NULL;
             return 0;
         }
-        result = wait_for_news(l, came_ns);
+        result = wait_for_news(l, came_ns, MR__FOR_EVER);
     }
     return l->code != 0 ? l->code : result;
 }
@@ -448,29 +456,65 @@ static uint64_t count_ready(const mr_loader *l)
     return ready;
 }
 
+/* The first call of a consumer begins the work. */
+static void begin(mr_loader *l)
+{
+    mr__mutex_lock(&l->mutex);
+    bool first = l->begun_ns == 0;
+    if (first)
+        l->begun_ns = now(l);
+    mr__mutex_unlock(&l->mutex);
+    if (first)
+        mr__loader_dispatch(l);
+}
+
+/* Since when somebody waits: who left a moment ago never did. The mutex is held. */
+static mr__visit arrive(const mr_loader *l)
+{
+    uint64_t came = mr__clock_monotonic_ns();
+    if (l->visit.left_ns != 0 && came - l->visit.left_ns < BACK_AT_ONCE_NS)
+        return l->visit;
+    return (mr__visit){.came_ns = came, .asked_ns = now(l), .ready = count_ready(l)};
+}
+
 int mr_loader_next(mr_loader *l, mr_batch **out)
 {
     int result = out != NULL ? mr__loader_here(l) : MR_EARGUMENT;
     if (result != 0)
         return result;
-    uint64_t came = now(l);
+    begin(l);
     mr__mutex_lock(&l->mutex);
-    bool first = l->begun_ns == 0;
-    if (first)
-        l->begun_ns = came;
-    mr__mutex_unlock(&l->mutex);
-    if (first)
-        mr__loader_dispatch(l);
-    mr__mutex_lock(&l->mutex);
-    uint64_t ready = count_ready(l);
-    result = wait_for_batch(l, out);
+    mr__visit visit = arrive(l);
+    l->visit = (mr__visit){0};
+    result = wait_for_batch(l, visit.came_ns, out);
     if (result == 0 && *out != NULL) {
         uint64_t left = now(l);
         l->first_ns = l->first_ns == 0 ? left : l->first_ns;
-        mr__consumer_add(&l->consumer, left - came, ready, (*out)->count);
+        mr__consumer_add(&l->consumer, left - visit.asked_ns, visit.ready, (*out)->count);
     }
     if (l->code != 0)
         mr__condition_wake_all(&l->news); // others who wait, wait for nothing
+    mr__mutex_unlock(&l->mutex);
+    return result;
+}
+
+int mr_loader_wait(mr_loader *l, uint64_t timeout_ns)
+{
+    int result = mr__loader_here(l);
+    if (result != 0)
+        return result;
+    uint64_t until = mr__clock_deadline_ns(timeout_ns);
+    bool late = false, failed = false;
+    begin(l);
+    mr__mutex_lock(&l->mutex);
+    mr__visit visit = arrive(l);
+    while (!has_answer(l) && !failed && !late) {
+        failed = wait_for_news(l, visit.came_ns, until) != 0; // which mr_loader_next then says, at once
+        late = mr__clock_monotonic_ns() >= until;
+    }
+    result = has_answer(l) || failed ? 0 : MR_ETIMEOUT;
+    visit.left_ns = mr__clock_monotonic_ns();
+    l->visit = visit;
     mr__mutex_unlock(&l->mutex);
     return result;
 }

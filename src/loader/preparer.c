@@ -11,7 +11,7 @@ struct mr_preparer {
     mr__hands hands;
     mr__errand errand;
     mr__task task;
-    uint32_t form;
+    mr__forms forms;
     uint64_t seed;
     uint32_t *draws;
     mr__task_targets targets;
@@ -50,7 +50,7 @@ static int build_targets(mr_preparer *p, mr__detail *detail)
 static int build(mr_preparer *p, mr_dataset *dataset, const mr_recipe *recipe, const mr_loader_options *o,
                  mr__detail *detail)
 {
-    int result = mr__work_init(&p->work, &p->hooks, dataset, recipe, o, &p->recipe, &p->form, detail);
+    int result = mr__work_init(&p->work, &p->hooks, dataset, recipe, o, &p->recipe, &p->forms, detail);
     if (result != 0)
         return result;
     p->seed = o->seed;
@@ -95,7 +95,7 @@ int mr_preparer_run(mr_preparer *p, uint64_t ordinal, uint64_t epoch, uint32_t r
         mr__task_targets_clear(p->task.targets, &p->work.finish.output);
     mr__recipe_draw(p->recipe, p->seed, (uint32_t)epoch, mr__order_key(samples, ordinal, repeat), p->draws);
     p->task.ordinal = ordinal;
-    p->task.form = p->form;
+    p->task.form = mr__forms_pick(&p->forms, p->work.dataset, ordinal);
     p->task.draws = p->draws;
     p->task.slot = to;
     return mr__prepare(&p->hands, &p->errand, &p->task);

@@ -14,15 +14,59 @@ int mr__tell_detail(const mr__detail *detail, int code, char *text, size_t nbyte
     return code;
 }
 
-static int choose_form(mr_dataset *dataset, const char *name, uint32_t *form, mr__detail *detail)
+static int find_form(mr_dataset *dataset, const char *name, size_t length, uint32_t *number, mr__detail *detail)
 {
-    *form = 0;
-    if (name == NULL || mr_dataset_find_form(dataset, name, form) == 0)
-        return 0;
+    char word[64];
     mr_dataset_form first = {.struct_size = sizeof first};
+    snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), name);
+    if (length < sizeof word && mr_dataset_find_form(dataset, word, number) == 0)
+        return 0;
     (void)mr_dataset_get_form(dataset, 0, &first);
-    return mr__fail(detail, MR_EARGUMENT, "the dataset has no form \"%.64s\": its first one is \"%s\"", name,
+    return mr__fail(detail, MR_EARGUMENT, "the dataset has no form \"%s\": its first one is \"%s\"", word,
                     first.name != NULL ? first.name : "");
+}
+
+/* Forms that are mixed give the same pixels: a reduced one does not. */
+static int check_mixed(const mr_dataset *dataset, const mr__forms *forms, mr__detail *detail)
+{
+    for (uint32_t i = 0; forms->count > 1 && i < forms->count; i++) {
+        mr_dataset_form form = {.struct_size = sizeof form};
+        (void)mr_dataset_get_form(dataset, forms->numbers[i], &form);
+        if (form.max_side != 0 || form.short_side != 0)
+            return mr__fail(detail, MR_EARGUMENT,
+                            "the form \"%s\" has other pixels than the images came with, and cannot be mixed",
+                            form.name);
+    }
+    return 0;
+}
+
+/* Of a name, or of several joined by "+". */
+static int choose_forms(mr_dataset *dataset, const char *names, mr__forms *forms, mr__detail *detail)
+{
+    *forms = (mr__forms){.count = 1};
+    for (uint32_t i = 0; names != NULL; i++) {
+        size_t length = strcspn(names, "+");
+        if (i == MR__FORMS_MAX)
+            return mr__fail(detail, MR_EARGUMENT, "more than %d forms are to be mixed", MR__FORMS_MAX);
+        int result = find_form(dataset, names, length, &forms->numbers[i], detail);
+        if (result != 0)
+            return result;
+        forms->count = i + 1;
+        names = names[length] == '+' ? names + length + 1 : NULL;
+    }
+    return check_mixed(dataset, forms, detail);
+}
+
+uint32_t mr__forms_pick(const mr__forms *forms, const mr_dataset *dataset, uint64_t ordinal)
+{
+    uint32_t first = (uint32_t)(ordinal % forms->count);
+    for (uint32_t i = 0; forms->count > 1 && i < forms->count; i++) {
+        uint32_t number = forms->numbers[(first + i) % forms->count];
+        mr_record record = {.struct_size = sizeof record};
+        if (mr_dataset_record(dataset, ordinal, number, &record) == 0 && record.state == MR_RECORD_PRESENT)
+            return number;
+    }
+    return forms->numbers[first];
 }
 
 /* Bytes of a stored image, about. */
@@ -89,7 +133,7 @@ static int take_recipe(mr__work *work, const mr_recipe *recipe, mr_recipe **copy
 }
 
 int mr__work_init(mr__work *work, const mr_hooks *hooks, mr_dataset *dataset, const mr_recipe *recipe,
-                  const mr_loader_options *o, mr_recipe **copy, uint32_t *form, mr__detail *detail)
+                  const mr_loader_options *o, mr_recipe **copy, mr__forms *forms, mr__detail *detail)
 {
     *work = (mr__work){.hooks = *hooks, .dataset = dataset, .check_all = o->check_all, .reading = o->reading};
     if (dataset == NULL || recipe == NULL)
@@ -105,11 +149,14 @@ int mr__work_init(mr__work *work, const mr_hooks *hooks, mr_dataset *dataset, co
     work->read_depth = o->read_depth != 0 ? o->read_depth : READ_DEPTH;
     if (work->read_depth > READ_DEPTH_MAX)
         return mr__fail(detail, MR_EARGUMENT, "a read depth of %u: at most %d", work->read_depth, READ_DEPTH_MAX);
-    int result = choose_form(dataset, o->form, form, detail);
+    int result = choose_forms(dataset, o->form, forms, detail);
     if (result != 0)
         return result;
-    work->record_nbytes = mean_record(dataset, *form);
-    result = take_targets(work, o, *form, detail);
+    for (uint32_t i = 0; i < forms->count; i++) {
+        size_t nbytes = mean_record(dataset, forms->numbers[i]);
+        work->record_nbytes = nbytes > work->record_nbytes ? nbytes : work->record_nbytes;
+    }
+    result = take_targets(work, o, forms->numbers[0], detail);
     if (result == 0)
         result = take_recipe(work, recipe, copy, detail);
     if (result != 0)

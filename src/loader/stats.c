@@ -11,7 +11,8 @@ static void fill(mr_loader *l, mr_loader_stats *s)
 {
     uint64_t now_ns = l->hooks.now_ns(l->hooks.user);
     s->seconds = l->begun_ns != 0 ? seconds_between(l->begun_ns, now_ns) : 0.0;
-    s->first_batch_seconds = l->first_ns != 0 ? seconds_between(l->made_ns, l->first_ns) : 0.0;
+    s->first_batch_seconds =
+        l->first_ns != 0 ? (double)l->making_ns * 1e-9 + seconds_between(l->begun_ns, l->first_ns) : 0.0;
     s->threads = l->info.lanes;
     s->slots = l->slot_count;
     s->rank = l->ranks.rank;

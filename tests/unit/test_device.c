@@ -59,16 +59,17 @@ static desk *open_desk(const char *name, uint32_t lanes)
     desk *d = calloc(1, sizeof *d);
     mr__detail detail;
     mr_hooks hooks;
-    uint32_t form;
+    mr__forms forms;
     mr_recipe *recipe = loading_recipe("center(8) dtype(u8) layout(nhwc)");
     mr_loader_options o = {.struct_size = sizeof o};
     assert_int_equal(mr__hooks_init(&hooks, NULL), 0);
-    assert_int_equal(mr__work_init(&d->work, &hooks, source, recipe, &o, &d->recipe, &form, &detail), 0);
+    assert_int_equal(mr__work_init(&d->work, &hooks, source, recipe, &o, &d->recipe, &forms, &detail), 0);
     mr_recipe_free(recipe);
     mr__device_options options = {.work = &d->work, .done = on_done, .user = d, .lanes = lanes};
     assert_int_equal(mr__device_open(mr__device_type_of(name), &options, &d->device, &detail), 0);
     for (size_t i = 0; i < TASKS; i++)
-        d->tasks[i] = (mr__task){.ordinal = i, .form = form, .draws = (const uint32_t *)"", .slot = d->slots[i]};
+        d->tasks[i] =
+            (mr__task){.ordinal = i, .form = forms.numbers[0], .draws = (const uint32_t *)"", .slot = d->slots[i]};
     return d;
 }
 

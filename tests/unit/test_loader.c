@@ -84,10 +84,10 @@ static void threads_do_not_matter(void **state)
 static void layout_and_form_do_not_matter(void **state)
 {
     (void)state;
-    static const char *const forms[] = {NULL, "l3", "raw"};
+    static const char *const forms[] = {NULL, "l3", "raw", "original+l3", "raw+l3+original"};
     mr_loader_options o = plain();
     uint64_t wanted = loading_all(source, RECIPE, &o).hash;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         o.form = forms[i];
         o.check_all = false;
         assert_true(loading_all(packed, RECIPE, &o).hash == wanted);
@@ -324,6 +324,83 @@ static void the_steady_state_allocates_nothing(void **state)
     }
 }
 
+static uint64_t bytes_of(const char *form)
+{
+    mr_loader_options o = plain();
+    mr_loader_stats s = {.struct_size = sizeof s};
+    o.form = form;
+    o.check_all = true;
+    mr_loader *loader = loading_new(packed, RECIPE, &o);
+    loading_run(loader, UINT64_MAX);
+    assert_int_equal(mr_loader_get_stats(loader, &s), 0);
+    mr_loader_free(loader);
+    return s.stored_nbytes;
+}
+
+/* Every second sample from each: neither alone, and as much as the other half leaves. */
+static void forms_are_mixed_evenly(void **state)
+{
+    (void)state;
+    uint64_t l3 = bytes_of("l3"), raw = bytes_of("raw"), even = bytes_of("l3+raw"), odd = bytes_of("raw+l3");
+    assert_true(l3 < even && even < raw);
+    assert_int_equal(even + odd, l3 + raw);
+}
+
+/* Who waits in pieces gets the same, and is told the truth about his waiting. */
+static void waiting_in_pieces(void **state)
+{
+    (void)state;
+    mr_loader_options o = plain();
+    o.epochs = 1;
+    mr_batch *batch = NULL;
+    mr_loader_stats s = {.struct_size = sizeof s};
+    mr_loader *loader = loading_new(source, RECIPE, &o);
+    uint64_t hash = 0, batches = 0, late = 0;
+    do {
+        int waited;
+        while ((waited = mr_loader_wait(loader, 1000)) == MR_ETIMEOUT)
+            late++;
+        assert_int_equal(waited, 0);
+        assert_int_equal(mr_loader_next(loader, &batch), 0);
+        hash += batch != NULL ? mr_batch_hash(batch) : 0;
+        batches += batch != NULL;
+        mr_batch_release(batch);
+    } while (batch != NULL);
+    assert_true(late > 0); // the first batch takes longer than a microsecond
+    assert_int_equal(batches, 8);
+    assert_true(hash == loading_all(source, RECIPE, &o).hash);
+    assert_int_equal(mr_loader_get_stats(loader, &s), 0);
+    assert_true(s.consumer_stall_seconds > 0.5 * s.first_batch_seconds);
+    assert_int_equal(mr_loader_wait(loader, 0), 0); // the end is there
+    mr_loader_stop(loader);
+    assert_int_equal(mr_loader_wait(loader, UINT64_MAX), 0);
+    assert_int_equal(mr_loader_wait(NULL, 0), MR_EARGUMENT);
+    mr_loader_free(loader);
+}
+
+/* All are lent: waiting ends when its time is over, and the loader's own time is counted from when he came. */
+static void waiting_for_what_is_lent(void **state)
+{
+    (void)state;
+    mr_loader_options o = plain();
+    mr_batch *batches[2], *none;
+    o.slots = 2;
+    o.timeout_ns = 30000000;
+    mr_loader *loader = loading_new(source, RECIPE, &o);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(mr_loader_next(loader, &batches[i]), 0);
+    assert_int_equal(mr_loader_wait(loader, 1000000), MR_ETIMEOUT);
+    while (mr_loader_wait(loader, 1000000) == MR_ETIMEOUT)
+        ;
+    assert_int_equal(mr_loader_next(loader, &none), MR_ETIMEOUT);
+    assert_contains(mr_loader_detail(loader), "all 2 batches");
+    mr_batch_release(batches[0]);
+    assert_int_equal(mr_loader_next(loader, &batches[0]), 0);
+    for (size_t i = 0; i < 2; i++)
+        mr_batch_release(batches[i]);
+    mr_loader_free(loader);
+}
+
 static void stats_tell_what_happened(void **state)
 {
     (void)state;
@@ -359,6 +436,9 @@ int main(void)
         cmocka_unit_test(all_outputs_come),
         cmocka_unit_test(damage_to_raw_pixels),
         cmocka_unit_test(the_steady_state_allocates_nothing),
+        cmocka_unit_test(forms_are_mixed_evenly),
+        cmocka_unit_test(waiting_in_pieces),
+        cmocka_unit_test(waiting_for_what_is_lent),
         cmocka_unit_test(stats_tell_what_happened),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -72,7 +72,7 @@ static mr_loader_options in_order(uint32_t batch)
 static void labels_pass_untouched(void **state)
 {
     (void)state;
-    static const int64_t whole[SAMPLES] = {0, 0, 0, 0, 255, -1, 2147483647, 0, 0, 21840, 0, 256};
+    static const int64_t whole[SAMPLES] = {0, 0, 0, 0, 255, -1, 2147483647, 0, -1, 21840, 0, 256};
     mr_dataset *dataset = open_with_labels();
     mr_loader_options o = in_order(16);
     mr_loader *loader = loading_new(dataset, RECIPE, &o);
@@ -96,8 +96,9 @@ static void labels_pass_untouched(void **state)
 static void lists_are_values_and_offsets(void **state)
 {
     (void)state;
-    static const uint64_t offsets[17] = {0, 0, 3, 5, 5, 5, 5, 5, 7, 7, 7, 10, 10, 10, 10, 10, 10};
-    static const double reals[10] = {1, 2, 3, 0.5, -1, 9007199254740992.0, 4, 1000, 2, 0.25};
+    static const uint64_t offsets[17] = {0, 1, 4, 6, 6, 7, 8, 9, 11, 11, 12, 15, 16, 16, 16, 16, 16};
+    static const double reals[] = {0, 1,     2,    3, 0.5,  -1, 255, -1, 2147483647, 9007199254740992.0,
+                                   4, 21840, 1000, 2, 0.25, 256};
     mr_dataset *dataset = open_with_labels();
     mr_loader_options o = in_order(16);
     mr_loader *loader = loading_new(dataset, RECIPE, &o);
@@ -111,7 +112,7 @@ static void lists_are_values_and_offsets(void **state)
         assert_memory_equal(lists.reals, reals, sizeof reals);
     }
     mr_loader_free(loader);
-    o.batch = 2; // 0 | 1 2 3 are whole; then 0.5 -1 | cat; 255 | -1 have none
+    o.batch = 2; // 0 | 1 2 3 are whole; then 0.5 -1 | cat; 255 | -1 are no lists
     loader = loading_new(dataset, RECIPE, &o);
     static const mr_label_kind kinds[] = {MR_LABEL_INTS, MR_LABEL_FLOATS, MR_LABEL_NONE, MR_LABEL_INTS};
     for (size_t i = 0; i < 4; i++) {
@@ -119,7 +120,7 @@ static void lists_are_values_and_offsets(void **state)
         assert_int_equal(mr_batch_get_lists(b, &lists), 0);
         assert_int_equal(lists.kind, kinds[i]);
         if (i == 3)
-            assert_true(lists.integers[0] == INT64_C(9007199254740993) && lists.integers[1] == 4);
+            assert_true(lists.integers[0] == 2147483647 && lists.integers[1] == INT64_C(9007199254740993));
         mr_batch_release(b);
     }
     mr_loader_free(loader);

@@ -639,6 +639,8 @@ static void options_that_make_no_sense(void **state)
         {{OPTIONS, .slots = 1}, "slot"},
         {{OPTIONS, .batch = UINT32_MAX}, "batch"},
         {{OPTIONS, .form = "gif"}, "\"gif\""},
+        {{OPTIONS, .form = "stored+gif"}, "\"gif\""},
+        {{OPTIONS, .form = "stored+"}, "\"\""},
         {{OPTIONS, .device = "gpu"}, "\"gpu\""},
         {{OPTIONS, .epoch = UINT64_C(1) << 32}, "epoch"},
         {{OPTIONS, .start = SAMPLES + 1}, "start"},
