@@ -19,7 +19,7 @@ ninja = if test -t 2 && test ! -e $(BUILD)/millrace; then ninja -j$(JOBS) -C $(B
 	printf '%s' "$$said" | sed '/^ninja: no work to do/d'; exit $$code; fi
 export JOBS BUILD CC SETUP
 
-.PHONY: all demo test bench fuzz sanitize cross install clean help
+.PHONY: all deps demo python wheel test bench bench-peers fuzz sanitize cross install clean help
 .NOTPARALLEL:
 
 all: ## build the command and the libraries into build/ (the default)
@@ -27,6 +27,20 @@ all: ## build the command and the libraries into build/ (the default)
 	@test -f $(BUILD)/build.ninja || $(cmake) -B $(BUILD) -DMILLRACE_TESTS=OFF -DMILLRACE_BENCH=OFF >/dev/null
 	@$(ninja)
 	@echo "built $(BUILD)/millrace, $(BUILD)/libmillrace.so, $(BUILD)/libmillrace.a"
+
+deps: ## install the packages that building needs, the Python module's too; `pip install .` then works
+	@$(SETUP) build python
+	@echo "all that building needs is there"
+
+python: all ## build the Python module for work on the tree: PYTHONPATH=build/python
+	@$(SETUP) python
+	@$(cmake) -B $(BUILD) -DMILLRACE_PYTHON=ON >/dev/null
+	@$(ninja)
+	@echo "built; use it with PYTHONPATH=$(BUILD)/python"
+
+wheel: ## build a Python wheel that carries its libraries into dist/, and try it in a fresh environment
+	@$(SETUP) build python
+	@tools/make-wheel
 
 demo_recipe = --recipe 'rrc(224) flip normalize(imagenet)' --batch 32 --epochs 4
 
@@ -37,15 +51,19 @@ demo: all ## generate a small set of images, pack it, and feed it to an imagined
 	@echo && $(BUILD)/millrace feed $(BUILD)/demo-packed $(demo_recipe)
 	@echo && $(BUILD)/millrace feed $(BUILD)/demo-packed $(demo_recipe) --form l3
 
-test: ## build with warnings as errors and run every test, with sanitizers and for aarch64 too
+test: ## build with warnings as errors and run every test, with sanitizers, for aarch64 and of the Python module too
 	@$(SETUP) build test
-	@tools/run-tests tests address cross
+	@tools/run-tests tests address cross python python-address
 
 bench: ## time the codecs beside the plain libraries; FOLDERS="a b" to use your own images
 	@$(SETUP) build bench
 	@$(cmake) -B $(BUILD) -DMILLRACE_BENCH=ON >/dev/null
 	@$(ninja)
 	@bench/run $(FOLDERS)
+
+bench-peers: python ## race DALI, FFCV, torch, tf.data and others on the same jobs (two hours, 35 GB); PEERS="--jobs jpeg --peers dali"
+	@$(SETUP) peers || echo "bench-peers: peers that need what is missing are left out"
+	@python3 bench/peers_race/run.py $(PEERS)
 
 fuzz: ## fuzz every decoder, SECONDS=60 for each target
 	@$(SETUP) build fuzz

@@ -1,8 +1,6 @@
 # libmillrace, static and shared, from everything under src/: a new folder is found without a word here.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
-# What the library is linked with, by pkg-config names. millrace.pc and the CMake package repeat this list from here.
-set(millrace_requires libjpeg libwebp libwebpmux libdeflate zlib liblz4 liburing)
 pkg_check_modules(MILLRACE_REQUIRES REQUIRED IMPORTED_TARGET ${millrace_requires})
 # The same one by one, for tests and benchmarks that want only one of them.
 pkg_check_modules(JPEG REQUIRED IMPORTED_TARGET libjpeg)

@@ -37,7 +37,7 @@ def text_lines(root, path):
 
 
 def licence(root):
-    for path in harness.files(root, FOLDERS, C | {".py", ".sh", ""}):
+    for path in harness.files(root, FOLDERS, C | {".py", ".pyi", ".sh", ""}):
         text = text_lines(root, path)
         is_script = bool(text) and text[0].startswith("#!")
         if text is None or (path.suffix == "" and not is_script):

@@ -9,7 +9,7 @@ import sys
 import harness
 
 ROOT = """.ci .clang-format .gitignore CHANGELOG.md CMakeLists.txt CONTRIBUTING.md LICENSE Makefile README.md SECURITY.md
-THIRD_PARTY.md bench cli cmake doc examples fuzz include python src tests tools""".split()
+THIRD_PARTY.md bench cli cmake doc examples fuzz include pyproject.toml python src tests tools""".split()
 BINARY = "tests/crashers/"
 
 

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Array: its shape, parts and numbers; the buffer protocol."""
+
+import gc
+import hashlib
+import pathlib
+
+import cores
+import numpy as np
+import pytest
+from millrace import _core
+
+DTYPES = {"uint8": "B", "uint16": "H", "float32": "f", "float16": "e", "int64": "l", "uint64": "L", "float64": "d"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return cores.generate(tmp_path_factory.mktemp("array") / "set")
+
+
+def counting(shape: tuple[int, ...], dtype: str) -> _core.Array:
+    a = _core.empty(shape, dtype)
+    view = np.asarray(a)
+    view[...] = np.arange(view.size).reshape(view.shape) % 100
+    return a
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_attributes_are_numpys(dtype: str) -> None:
+    a = counting((2, 3, 5), dtype)
+    n = np.asarray(a)
+    assert n.dtype == dtype and n.shape == (2, 3, 5) == a.shape
+    assert n.dtype.num == np.dtype(dtype).num  # not merely as long
+    assert (a.strides, a.ndim, a.nbytes, a.itemsize, len(a)) == (n.strides, n.ndim, n.nbytes, n.itemsize, len(n))
+    assert a.dtype == dtype and not a.readonly
+    assert a.address == n.ctypes.data and a.address % 64 == 0
+    assert a.tolist() == n.tolist() and a.tobytes() == n.tobytes()
+    assert memoryview(a).format == DTYPES[dtype]
+
+
+def test_special_numbers_are_read_as_they_are() -> None:
+    bits = [0, 1, 0x3FF, 0x400, 0x3C00, 0x7BFF, 0x7C00, 0xFC00, 0x8000, 0xC248, 0x3555]
+    a = _core.empty((len(bits),), "float16")
+    np.asarray(a).view(np.uint16)[:] = bits
+    assert a.tolist() == np.asarray(a).tolist()
+    assert str(_core.empty((1,), "uint64").tolist()) == "[0]"
+    big = _core.empty((2,), "uint64")
+    np.asarray(big)[:] = [2**64 - 1, 2**63]
+    assert big.tolist() == [2**64 - 1, 2**63]
+
+
+def test_brain_floats_have_no_buffer_but_numbers() -> None:
+    a = _core.empty((3,), "bfloat16")
+    with pytest.raises(BufferError, match=r"DLPack.*dtype\(f16\)"):
+        memoryview(a)
+    with pytest.raises(BufferError, match="bfloat16"):
+        a.numpy()
+    assert a.tolist() == [0, 0, 0] and a.itemsize == 2 and a.tobytes() == bytes(6)
+
+
+def test_parts_are_views() -> None:
+    a = counting((6, 4), "int64")
+    n = np.asarray(a)
+    for which in [
+        0,
+        5,
+        -1,
+        -6,
+        slice(None),
+        slice(1, 3),
+        slice(4, 1),
+        slice(None, None, 2),
+        slice(None, None, -1),
+        slice(5, None, -3),
+    ]:
+        part = np.asarray(a[which])
+        assert part.tolist() == n[which].tolist() == a[which].tolist()
+        assert a[which].tobytes() == n[which].tobytes()
+        if part.size:
+            assert part.ctypes.data == n[which].ctypes.data and a[which].strides[: part.ndim] == n[which].strides
+    assert [row.tolist() for row in a] == n.tolist()
+    n[2, 1] = -7
+    assert a[2][1].tolist() == -7 == int(a[2][1]) and float(a[2][1]) == -7.0
+    assert [1, 2, 3][_core.empty((), "uint8")] == 1
+    for wrong in [6, -7, 2**70]:
+        with pytest.raises(IndexError):
+            a[wrong]
+    with pytest.raises(TypeError, match="first axis"):
+        a[0, 1]  # type: ignore[index]
+    with pytest.raises(TypeError, match="no length"):
+        len(a[0][0])
+    with pytest.raises(TypeError):
+        a[0][0][0]
+    with pytest.raises(TypeError, match="one number"):
+        int(a)
+    with pytest.raises(TypeError, match="index"):
+        [1][_core.empty((), "float32")]
+    with pytest.raises(TypeError):
+        a[0] = 1  # type: ignore[index]
+    with pytest.raises(ValueError):
+        a[::0]
+
+
+def test_huge_steps_do_not_overflow() -> None:
+    a = counting((6,), "int64")
+    assert a[:: 2**62].tolist() == [0]
+    assert a[:: -(2**62)].tolist() == [5]
+
+
+def test_reshape() -> None:
+    a = counting((6, 4), "float32")
+    assert a.reshape(3, 8).shape == a.reshape((3, 8)).shape == a.reshape(3, -1).shape == (3, 8)
+    assert a.reshape(-1).tolist() == np.asarray(a).reshape(-1).tolist() and a.reshape(-1).address == a.address
+    assert a[0][:1].reshape().tolist() == 0
+    assert _core.empty((0, 3), "uint8").reshape(3, 0).shape == (3, 0)
+    for wrong in [(5, 5), (-1, -1), (-2, 12), (7, -1), (2**62, 2**62), (1,) * 7]:
+        with pytest.raises(_core.ArgumentError, match="shape|axes"):
+            a.reshape(*wrong)
+    with pytest.raises(_core.ArgumentError, match="gaps"):
+        a[::2].reshape(12)
+    with pytest.raises(TypeError):
+        a.reshape("x")  # type: ignore[arg-type]
+
+
+def test_shapes_of_nothing_fit_too() -> None:
+    """Others multiply the axes that are not 0: torch crashed."""
+    for dtype, shape in [("uint8", (0, 2**62, 2**62, 8)), ("float64", (2**62, 2**62, 0)), ("float64", (0, 2**61))]:
+        with pytest.raises((MemoryError, ValueError)):
+            np.empty(shape, dtype)
+        with pytest.raises((MemoryError, _core.ArgumentError)):
+            _core.empty(shape, dtype)
+        with pytest.raises(_core.ArgumentError, match="does not hold"):
+            _core.empty((0,), dtype).reshape(*shape)
+    large = _core.empty((2**31, 0, 2**31), "uint8")
+    assert large.nbytes == 0 and large.copy().tobytes() == b"" and large[5].shape == (0, 2**31)
+    assert large.reshape(-1).shape == (0,)
+
+
+def test_copies_are_their_own() -> None:
+    a = counting((6, 4), "uint8")
+    b = a[::-2].copy()
+    assert b.tolist() == a[::-2].tolist() and b.strides == (4, 1) and not b.readonly and b.address % 64 == 0
+    np.asarray(a)[...] = 0
+    assert b.tolist()[0] == [20, 21, 22, 23]
+
+
+def test_empty_says_what_is_wrong() -> None:
+    assert _core.empty([], "uint8").tolist() == 0 and _core.empty([0, 5], "uint8").tolist() == []
+    with pytest.raises(_core.ArgumentError, match="float8"):
+        _core.empty((1,), "float8")
+    with pytest.raises(_core.ArgumentError, match="-1"):
+        _core.empty((-1,), "uint8")
+    with pytest.raises((MemoryError, _core.ArgumentError)):
+        _core.empty((2**40, 2**40), "uint8")
+    with pytest.raises(TypeError):
+        _core.empty((1.5,), "uint8")  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        _core.Array()
+
+
+def test_buffers_honour_what_is_asked() -> None:
+    a = counting((4, 6), "float32")
+    view = memoryview(a)
+    assert view.shape == (4, 6) and view.contiguous and not view.readonly and view.tolist() == a.tolist()
+    gaps = memoryview(a[::2])
+    assert not gaps.c_contiguous and gaps.tolist() == a[::2].tolist() and gaps.tobytes() == a[::2].tobytes()
+    with pytest.raises(BufferError, match="gaps"):
+        hashlib.sha256(a[::2])  # asks for bytes without strides
+    assert hashlib.sha256(a[1:]).digest() == hashlib.sha256(a[1:].tobytes()).digest()
+    assert bytes(a) == a.tobytes() == bytes(memoryview(a))
+    assert np.frombuffer(a, np.float32).tolist() == a.reshape(-1).tolist()
+
+
+def test_read_only_arrays_are_not_written(folder: str) -> None:
+    batch = cores.loader(folder).next()
+    assert batch is not None
+    for a in [batch.mask, batch.ordinals, batch.positions]:
+        assert a.readonly and a[1:].readonly and a.reshape(2, 2).readonly and not a.copy().readonly
+        assert a[1].readonly and a.reshape(2, 2)[0].readonly
+        assert not np.asarray(a).flags.writeable and memoryview(a).readonly
+        with pytest.raises((BufferError, TypeError)):
+            pathlib.Path("/dev/zero").open("rb", 0).readinto(a)  # type: ignore[attr-defined]
+    assert not batch.images.readonly and np.asarray(batch.labels).flags.writeable
+
+
+def test_buffers_keep_the_memory(folder: str) -> None:
+    loader = cores.loader(folder, slots=3)
+    batch = loader.next()
+    assert batch is not None
+    view = memoryview(batch.images)[1:2]
+    shown = np.asarray(batch.labels)[1:][::2]
+    del batch
+    assert loader.held == 1
+    view.release()
+    del view
+    gc.collect()
+    assert loader.held == 1
+    del shown
+    gc.collect()
+    assert loader.held == 0
+
+
+def test_repr_and_help() -> None:
+    assert repr(_core.empty((2,), "uint8")) == "<millrace.Array (2,): [0, 0], uint8>"
+    assert repr(_core.empty((200, 3), "float32")) == "<millrace.Array (200, 3), float32>"
+    assert _core.Array.copy.__doc__ and _core.Array.__doc__
+    assert (
+        _core.Array.__dlpack__.__text_signature__
+        == "($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)"
+    )
