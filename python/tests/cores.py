@@ -16,6 +16,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMMAND = pathlib.Path(os.environ.get("MILLRACE_COMMAND", ROOT / "build" / "millrace"))
 
 
+def unsanitized(reason: str) -> Any:
+    """Marks a test that is left out where the extension module is run under ASan."""
+    import pytest  # which the programs below do without
+
+    return pytest.mark.skipif("MILLRACE_TEST_SANITIZED" in os.environ, reason=reason)
+
+
 def generate(folder: pathlib.Path, count: int = 24, *words: str) -> str:
     """A folder of small pictures in four classes."""
     subprocess.run(

@@ -492,7 +492,7 @@ def test_slots_come_back(folder: str) -> None:
     assert count == 3000
 
 
-@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer keeps what is freed")
+@cores.unsanitized("sanitizers keep what is freed for a while")
 def test_memory_does_not_grow(folder: str) -> None:
     def resident() -> int:
         return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
@@ -733,6 +733,7 @@ def test_interpreters_that_nobody_ends_do_not_hang(folder: str) -> None:
     assert (child.returncode, out, err) == (0, "well\n", "")
 
 
+@cores.unsanitized("GCC's AddressSanitizer forks with its allocator locked, if another thread is just using it")
 def test_forked_children_are_refused_and_harmless(folder: str) -> None:
     text = """
         import gc, os, sys
@@ -798,6 +799,7 @@ def test_a_fork_while_another_thread_waits(folder: str) -> None:
     assert cores.run(text, folder, pathlib.Path(__file__).parent) == "refused\nrefused\nwell\n"
 
 
+@cores.unsanitized("GCC's AddressSanitizer forks with its allocator locked, if another thread is just using it")
 def test_a_preparer_is_its_processs(folder: str) -> None:
     """A thread of the parent may be in the midst of a run: half of it would be the child's."""
     text = """

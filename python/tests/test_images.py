@@ -3,7 +3,6 @@
 
 import io
 import mmap
-import os
 import pathlib
 import random
 import struct
@@ -11,6 +10,7 @@ import zlib
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import cores
 import numpy as np
 import pytest
 from PIL import Image, ImageOps
@@ -427,7 +427,7 @@ def test_what_is_decoded_stays() -> None:
     assert np.array_equal(view, PHOTO) and view.flags.writeable
 
 
-@pytest.mark.skipif("MILLRACE_TEST_SANITIZED" in os.environ, reason="sanitizers keep what is freed for a while")
+@cores.unsanitized("sanitizers keep what is freed for a while")
 def test_large_images_leave_little_behind() -> None:
     large = np.zeros((5000, 5000, 3), np.uint8)
     data = mr.encode(large, "jpeg")

@@ -97,9 +97,9 @@ typedef struct mr__bad {
 
 /* A consumer that waits in pieces (mr_loader_wait): when he came, and last left. */
 typedef struct mr__visit {
-    uint64_t came_ns, left_ns; /* CLOCK_MONOTONIC */
-    uint64_t asked_ns;         /* when he came, by the loader's clock */
-    uint64_t ready;            /* batches that lay ready then */
+    uint64_t came_ns;           /* CLOCK_MONOTONIC; 0: nobody did */
+    uint64_t asked_ns, left_ns; /* the same, and when he left, by the loader's clock */
+    uint64_t ready;             /* batches that lay ready when he came */
 } mr__visit;
 
 struct mr_loader {

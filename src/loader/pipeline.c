@@ -471,10 +471,10 @@ static void begin(mr_loader *l)
 /* Since when somebody waits: who left a moment ago never did. The mutex is held. */
 static mr__visit arrive(const mr_loader *l)
 {
-    uint64_t came = mr__clock_monotonic_ns();
-    if (l->visit.left_ns != 0 && came - l->visit.left_ns < BACK_AT_ONCE_NS)
+    uint64_t asked = now(l);
+    if (l->visit.came_ns != 0 && asked - l->visit.left_ns < BACK_AT_ONCE_NS)
         return l->visit;
-    return (mr__visit){.came_ns = came, .asked_ns = now(l), .ready = count_ready(l)};
+    return (mr__visit){.came_ns = mr__clock_monotonic_ns(), .asked_ns = asked, .ready = count_ready(l)};
 }
 
 int mr_loader_next(mr_loader *l, mr_batch **out)
@@ -513,7 +513,7 @@ int mr_loader_wait(mr_loader *l, uint64_t timeout_ns)
         late = mr__clock_monotonic_ns() >= until;
     }
     result = has_answer(l) || failed ? 0 : MR_ETIMEOUT;
-    visit.left_ns = mr__clock_monotonic_ns();
+    visit.left_ns = now(l);
     l->visit = visit;
     mr__mutex_unlock(&l->mutex);
     return result;
