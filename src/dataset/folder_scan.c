@@ -125,8 +125,11 @@ static int add_folder(scan *s, const mr__walk_folder *folder, const mr_label *la
                                      "%s: a link to a folder that it is in, which is not followed", folder->path);
         return code != 0 ? mr__folder_failed(&s->notes, code) : 0;
     }
-    for (size_t i = 0; i < folder->file_count && code == 0; i++)
+    for (size_t i = 0; i < folder->file_count && code == 0; i++) {
+        if (i % MR__WALK_CHUNK == 0 && (code = mr__walk_sizes_next(&s->walk)) != 0)
+            return mr__folder_failed(&s->notes, code);
         code = add_file(s, folder, &mr__walk_files(folder)[i], label);
+    }
     return code;
 }
 
@@ -174,12 +177,22 @@ static int add_root(scan *s)
     return code != 0 ? mr__folder_failed(&s->notes, code) : 0;
 }
 
+/* In the order in which samples are added: of the root's own images only where they are samples. */
+static int begin_sizes(scan *s)
+{
+    const uint32_t root = ROOT, *order = (const uint32_t *)s->order.bytes;
+    return s->class_count == 0 ? mr__walk_sizes_begin(&s->walk, &root, 1)
+                               : mr__walk_sizes_begin(&s->walk, order, s->walk.folder_count - 1);
+}
+
 static int fill_index(scan *s)
 {
     const char *name = mr__name_end(s->notes.options->root);
     int code = sort_folders(s);
     if (code == 0)
         code = add_times(s);
+    if (code == 0)
+        code = begin_sizes(s);
     if (code != 0)
         return mr__folder_failed(&s->notes, code);
     if ((code = add_root(s)) != 0 || (code = add_classes(s)) != 0)
@@ -202,8 +215,6 @@ static int scan_classes(scan *s)
         return mr__fail(s->notes.detail, code, "%s: the folder cannot be read: %s",
                         mr__name_end(s->notes.options->root), mr__errno_text(error).text);
     }
-    if (code == 0)
-        code = mr__walk_stat_all(&s->walk);
     if (code == MR_ELIMIT)
         return mr__fail(s->notes.detail, code, "%s: more than %d folders, or too many names in one",
                         mr__name_end(s->notes.options->root), MR__WALK_FOLDER_MAX);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Invariants
- * 1. A folder is worked on by one thread at a time, and only that writes to it; the pool's wait stands between stages.
+ * 1. A folder's names are read by one thread, before its images' sizes are asked for: the pool's wait stands between.
+ *    A chunk of them is written by one thread until it is done, and only then read.
  * 2. A folder's time is taken before its names are read: what comes later makes another time, for a folder that
  *    changed a moment ago is read only once the clock of its file system has moved on.
  * 3. No folder is read inside of itself.
@@ -23,9 +24,9 @@
 
 enum {
     READ_NBYTES = 1 << 16,
-    CHUNK = 1024,          /* files whose sizes one job asks for */
     SETTLED_NS = 10000000, /* a tick of the kernel, by which file systems tell time, is 10 ms at most */
-    JOBS = 256
+    JOBS = 256,
+    AHEAD = 128 /* chunks of sizes that are asked for before they are needed */
 };
 
 static const char own_name[] = ".millrace.mrx"; /* and what it is called while it is written */
@@ -316,22 +317,6 @@ int mr__walk_init(mr__walk *walk, const mr__folder_scan_options *options, int *e
     return mr__pool_new(options->hooks, "scan", options->threads > 1 ? options->threads : 0, JOBS, &walk->pool);
 }
 
-void mr__walk_fini(mr__walk *walk)
-{
-    const mr_hooks *hooks = walk->options->hooks;
-    mr__pool_free(walk->pool);
-    for (size_t i = 0; i < walk->folder_count; i++) {
-        mr__walk_folder *folder = mr__walk_folder_at(walk, i);
-        mr__buffer_fini(&folder->names, hooks);
-        mr__buffer_fini(&folder->files, hooks);
-        mr__buffer_fini(&folder->folders, hooks);
-        mr__free(hooks, folder);
-    }
-    mr__buffer_fini(&walk->folders, hooks);
-    if (walk->root_fd >= 0)
-        close(walk->root_fd);
-}
-
 static int collect(mr__walk *walk, size_t number)
 {
     const mr__walk_folder *folder = mr__walk_folder_at(walk, number);
@@ -358,24 +343,20 @@ int mr__walk_read(mr__walk *walk)
     return code;
 }
 
-typedef struct chunk {
+typedef struct mr__walk_chunk {
     mr__walk_folder *folder;
     size_t first, count;
-} chunk;
+    bool done; /* under the mutex of the sizes */
+} mr__walk_chunk;
 
-static void stat_chunk(void *arg, size_t worker)
+static void stat_files(const mr__walk_chunk *chunk)
 {
-    const chunk *some = arg;
-    const mr__walk_folder *folder = some->folder;
-    const mr__folder_scan_options *options = folder->walk->options;
-    mr__walk_file *files = mr__walk_files(folder) + some->first;
-    (void)worker;
-    if (mr__folder_stopped(options))
-        return;
+    const mr__walk_folder *folder = chunk->folder;
+    mr__walk_file *files = mr__walk_files(folder) + chunk->first;
     int fd =
         openat(folder->walk->root_fd, folder->path[0] != '\0' ? folder->path : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     int error = fd < 0 ? errno : 0;
-    for (size_t i = 0; i < some->count; i++) {
+    for (size_t i = 0; i < chunk->count; i++) {
         mr__walk_file *file = &files[i];
         int result = error;
         if (error == 0)
@@ -384,32 +365,106 @@ static void stat_chunk(void *arg, size_t worker)
     }
     if (fd >= 0)
         close(fd);
+}
+
+static void stat_chunk(void *arg, size_t worker)
+{
+    mr__walk_chunk *chunk = arg;
+    mr__walk *walk = chunk->folder->walk;
+    const mr__folder_scan_options *options = walk->options;
+    (void)worker;
+    if (!mr__folder_stopped(options))
+        stat_files(chunk);
     if (options->seen != NULL)
-        atomic_fetch_add_explicit(options->seen, some->count, memory_order_relaxed);
+        atomic_fetch_add_explicit(options->seen, chunk->count, memory_order_relaxed);
+    mr__mutex_lock(&walk->sizes.mutex);
+    chunk->done = true;
+    mr__condition_wake_all(&walk->sizes.news);
+    mr__mutex_unlock(&walk->sizes.mutex);
 }
 
-static size_t count_chunks(const mr__walk *walk)
+/* How many files' sizes are wanted: of what could not be read, none. */
+static size_t wanted_files(const mr__walk *walk, uint32_t number)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < walk->folder_count; i++)
-        count += (mr__walk_folder_at(walk, i)->file_count + CHUNK - 1) / CHUNK;
-    return count;
+    const mr__walk_folder *folder = mr__walk_folder_at(walk, number);
+    return folder->error == 0 && !folder->circle ? folder->file_count : 0;
 }
 
-int mr__walk_stat_all(mr__walk *walk)
+static int make_chunks(mr__walk *walk, const uint32_t *order, size_t count)
 {
-    size_t count = count_chunks(walk), made = 0;
-    chunk *chunks = mr__alloc_array(walk->options->hooks, count, sizeof *chunks);
-    int code = chunks != NULL ? 0 : MR_ENOMEM;
-    for (size_t i = 0; i < walk->folder_count && code == 0; i++) {
-        mr__walk_folder *folder = mr__walk_folder_at(walk, i);
-        for (size_t first = 0; first < folder->file_count && code == 0; first += CHUNK) {
-            size_t left = folder->file_count - first;
-            chunks[made] = (chunk){folder, first, left < CHUNK ? left : CHUNK};
-            code = mr__pool_add(walk->pool, stat_chunk, &chunks[made++]);
-        }
+    mr__walk_sizes *sizes = &walk->sizes;
+    size_t total = 0;
+    for (size_t i = 0; i < count; i++)
+        total += (wanted_files(walk, order[i]) + MR__WALK_CHUNK - 1) / MR__WALK_CHUNK;
+    sizes->chunks = mr__alloc_array(walk->options->hooks, total, sizeof *sizes->chunks);
+    if (sizes->chunks == NULL)
+        return MR_ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        size_t files = wanted_files(walk, order[i]);
+        for (size_t first = 0; first < files; first += MR__WALK_CHUNK)
+            sizes->chunks[sizes->count++] =
+                (mr__walk_chunk){.folder = mr__walk_folder_at(walk, order[i]),
+                                 .first = first,
+                                 .count = files - first < MR__WALK_CHUNK ? files - first : MR__WALK_CHUNK};
     }
-    mr__pool_wait(walk->pool);
-    mr__free(walk->options->hooks, chunks);
-    return code == 0 && mr__folder_stopped(walk->options) ? MR_ECLOSED : code;
+    return 0;
+}
+
+int mr__walk_sizes_begin(mr__walk *walk, const uint32_t *order, size_t count)
+{
+    mr__walk_sizes *sizes = &walk->sizes;
+    int code = mr__mutex_init(&sizes->mutex);
+    if (code != 0)
+        return code;
+    code = mr__condition_init(&sizes->news);
+    if (code != 0) {
+        mr__mutex_fini(&sizes->mutex);
+        return code;
+    }
+    sizes->ready = true;
+    return make_chunks(walk, order, count);
+}
+
+int mr__walk_sizes_next(mr__walk *walk)
+{
+    mr__walk_sizes *sizes = &walk->sizes;
+    int code = 0;
+    for (; sizes->added < sizes->count && sizes->added < sizes->taken + AHEAD && code == 0; sizes->added++)
+        code = mr__pool_add(walk->pool, stat_chunk, &sizes->chunks[sizes->added]);
+    if (code != 0)
+        return code;
+    mr__mutex_lock(&sizes->mutex);
+    while (!sizes->chunks[sizes->taken].done)
+        mr__condition_wait(&sizes->news, &sizes->mutex, MR__FOR_EVER);
+    mr__mutex_unlock(&sizes->mutex);
+    sizes->taken++;
+    return mr__folder_stopped(walk->options) ? MR_ECLOSED : 0;
+}
+
+/* After the pool, whose threads use it. */
+static void free_sizes(mr__walk *walk)
+{
+    mr__walk_sizes *sizes = &walk->sizes;
+    mr__free(walk->options->hooks, sizes->chunks);
+    if (sizes->ready) {
+        mr__condition_fini(&sizes->news);
+        mr__mutex_fini(&sizes->mutex);
+    }
+}
+
+void mr__walk_fini(mr__walk *walk)
+{
+    const mr_hooks *hooks = walk->options->hooks;
+    mr__pool_free(walk->pool);
+    free_sizes(walk);
+    for (size_t i = 0; i < walk->folder_count; i++) {
+        mr__walk_folder *folder = mr__walk_folder_at(walk, i);
+        mr__buffer_fini(&folder->names, hooks);
+        mr__buffer_fini(&folder->files, hooks);
+        mr__buffer_fini(&folder->folders, hooks);
+        mr__free(hooks, folder);
+    }
+    mr__buffer_fini(&walk->folders, hooks);
+    if (walk->root_fd >= 0)
+        close(walk->root_fd);
 }

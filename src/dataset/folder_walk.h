@@ -4,6 +4,7 @@
 #define MR_DATASET_FOLDER_WALK_H
 
 #include "base/pool.h"
+#include "base/thread.h"
 #include "dataset/folder_scan.h"
 
 /* More than any dataset has, and few enough that links to links to links end in an error and not in the night. */
@@ -42,6 +43,18 @@ typedef struct mr__walk_folder {
     bool circle; /* a link to a folder that it is in */
 } mr__walk_folder;
 
+/* Images whose sizes one job asks for. */
+enum { MR__WALK_CHUNK = 1024 };
+
+/* Sizes on their way. */
+typedef struct mr__walk_sizes {
+    struct mr__walk_chunk *chunks;
+    size_t count, added, taken;
+    bool ready; /* mutex and condition are made */
+    mr__mutex mutex;
+    mr__condition news; /* a chunk is done */
+} mr__walk_sizes;
+
 /*
  * Threads: one at a time; it starts its own.
  * Ownership: mr__walk_fini frees all, after a failure too.
@@ -53,6 +66,7 @@ typedef struct mr__walk {
     int root_fd;
     mr__buffer folders; /* pointers */
     size_t folder_count;
+    mr__walk_sizes sizes;
 } mr__walk;
 
 /* MR_EIO when the root cannot be opened or read: options->root with *error. */
@@ -62,8 +76,13 @@ void mr__walk_fini(mr__walk *walk);
 /* Reads all folders, one level after the other, each level by all threads. */
 int mr__walk_read(mr__walk *walk);
 
-/* Sizes and times of all images. */
-int mr__walk_stat_all(mr__walk *walk);
+/*
+ * Sizes and times of the images in these folders, by numbers, one behind the other. They are asked for while the caller
+ * works with those that are there: _begin once, then _next for each MR__WALK_CHUNK images of a folder, its last ones
+ * too, which waits for them. MR_ECLOSED when the scan was stopped.
+ */
+int mr__walk_sizes_begin(mr__walk *walk, const uint32_t *order, size_t count);
+int mr__walk_sizes_next(mr__walk *walk);
 
 mr__walk_folder *mr__walk_folder_at(const mr__walk *walk, size_t number); /* 0 is the root */
 

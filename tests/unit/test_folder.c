@@ -430,11 +430,12 @@ static void threads_do_not_change_it(void **state)
     (void)state;
     atomic_uint_least64_t seen = 0;
     folder_index one, many;
+    static const uint8_t bytes[2300];
     make_tree(3, 1000);
-    for (int i = 0; i < 1300; i++) { /* more than one job looks at */
+    for (size_t i = 0; i < sizeof bytes; i++) { /* more than two jobs look at, each of a size of its own */
         char name[64];
-        snprintf(name, sizeof name, "b/%d.jpg", i);
-        test_folder_write(&folder, name, "", 0);
+        snprintf(name, sizeof name, "b/%zu.jpg", i);
+        test_folder_write(&folder, name, bytes, i);
     }
     mr__folder_scan_options options = skipping();
     assert_int_equal(folder_index_init(&one, options), 0);
