@@ -13,6 +13,7 @@ from typing import Any
 from millrace import _core
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+AT_ONCE = 15  # seconds within which what comes at once has come on any machine; what does not, takes a minute
 COMMAND = pathlib.Path(os.environ.get("MILLRACE_COMMAND", ROOT / "build" / "millrace"))
 
 
@@ -54,7 +55,7 @@ def run(text: str, *arguments: object) -> str:
     """What a program prints that ends well and complains of nothing."""
     with program(text, *arguments) as child:
         try:
-            out, err = child.communicate(timeout=60)
+            out, err = child.communicate(timeout=120)
         finally:
             child.kill()  # one that hangs would be waited for
     assert child.returncode == 0, f"{child.returncode}: {out} {err}"

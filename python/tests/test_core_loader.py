@@ -415,7 +415,7 @@ def threads_now() -> int:
 
 def threads_are(wanted: int) -> bool:
     """The system lists a thread for a moment after it was joined."""
-    deadline = time.monotonic() + 2
+    deadline = time.monotonic() + cores.AT_ONCE
     while threads_now() != wanted and time.monotonic() < deadline:
         time.sleep(0.001)
     return threads_now() == wanted
@@ -457,7 +457,7 @@ def test_close_while_another_waits(folder: str) -> None:
     time.sleep(0.05)
     loader.close()
     for thread in threads:
-        thread.join(5)
+        thread.join(cores.AT_ONCE)
     assert [type(error) for error in errors] == [_core.ClosedError] * 3
     del held
 
@@ -588,12 +588,12 @@ def test_a_second_module_is_another() -> None:
 
 
 def test_all_held_times_out_and_goes_on(folder: str) -> None:
-    loader = cores.loader(folder, slots=2, timeout_ns=300_000_000)
+    loader = cores.loader(folder, slots=2, timeout_ns=2 * 10**9)
     held = [loader.next(), loader.next()]
     began = time.monotonic()
     with pytest.raises(_core.TimeoutError, match="held") as found:
         loader.next()
-    assert 0.25 < time.monotonic() - began < 3 and found.value.code == "MR_ETIMEOUT"
+    assert 1.9 < time.monotonic() - began < cores.AT_ONCE and found.value.code == "MR_ETIMEOUT"
     held.clear()
     assert loader.next() is not None
 
@@ -636,9 +636,9 @@ def test_interrupt_ends_a_wait(folder: str) -> None:
         time.sleep(0.3)
         began = time.monotonic()
         child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=20)
+        out, err = child.communicate(timeout=120)
     ended, size = out.split()
-    assert float(ended) - began < 0.2, (began, out, err)
+    assert float(ended) - began < cores.AT_ONCE, (began, out, err)
     assert child.returncode == 0 and size == "4" and err == ""
 
 
@@ -654,9 +654,9 @@ def test_interrupt_ends_a_wait_while_other_threads_wait_too(folder: str) -> None
         time.sleep(0.3)
         began = time.monotonic()
         child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=20)
+        out, err = child.communicate(timeout=120)
     ended, size = out.split()
-    assert float(ended) - began < 0.3, (began, out, err)
+    assert float(ended) - began < cores.AT_ONCE, (began, out, err)
     assert size == "4"
 
 
@@ -727,7 +727,7 @@ def test_interpreters_that_nobody_ends_do_not_hang(folder: str) -> None:
     """
     with cores.program(text, folder, pathlib.Path(__file__).parent) as child:
         try:
-            out, err = child.communicate(timeout=20)
+            out, err = child.communicate(timeout=120)
         finally:
             child.kill()
     assert (child.returncode, out, err) == (0, "well\n", "")

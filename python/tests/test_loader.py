@@ -14,6 +14,7 @@ import threading
 import time
 import warnings
 
+import cores
 import pytest
 from demo import CLASSES, annotated, command, folder, labelled, picture, tar
 
@@ -356,7 +357,7 @@ def test_a_batch_that_another_thread_lets_go_ends_the_wait():
     timer.start()
     begun = time.monotonic()
     assert next(batches).number == 2
-    assert 0.2 < time.monotonic() - begun < 1.9
+    assert 0.2 < time.monotonic() - begun < cores.AT_ONCE
     timer.join()
 
 
@@ -685,7 +686,7 @@ def test_in_another_process(method, begun):
         warnings.simplefilter("ignore", DeprecationWarning)  # 3.12: a process with threads is forked
         process = context.Process(target=_hash_of, args=(loader, queue))
         process.start()
-    told = queue.get(timeout=60)
+    told = queue.get(timeout=120)
     process.join(60)
     assert told == ("ForkedError" if method == "fork" and begun else expected)
     assert process.exitcode == 0
@@ -728,9 +729,9 @@ try:
 except KeyboardInterrupt:
     took = time.monotonic() - at
 held.clear()
-print(took < 0.3, next(batches).number)
+print(took < {cores.AT_ONCE}, next(batches).number)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.stdout.split() == ["True", "2"], done.stderr
 
 

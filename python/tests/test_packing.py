@@ -12,6 +12,7 @@ import sys
 import time
 from typing import Any
 
+import cores
 import pytest
 from conftest import command
 
@@ -210,9 +211,9 @@ def test_ctrl_c_and_on_it_goes(slow: pathlib.Path, tmp_path: pathlib.Path) -> No
     time.sleep(0.3)
     sent = time.time()
     child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=60)
+    out, err = child.communicate(timeout=120)
     assert out.startswith("interrupted"), out + err
-    assert float(out.split()[1]) - sent < 0.5 and child.returncode == 0
+    assert float(out.split()[1]) - sent < cores.AT_ONCE and child.returncode == 0
     assert mr.pack(slow, tmp_path / "out", "l3,raw,webp:max-side=399", shard_samples=8, threads=1).shards == 12
     mr.pack(slow, tmp_path / "whole", "l3,raw,webp:max-side=399", shard_samples=8)
     assert tree(tmp_path / "out") == tree(tmp_path / "whole")
@@ -226,7 +227,7 @@ def test_an_exception_of_the_callable_stops_it(slow: pathlib.Path, tmp_path: pat
     start = time.monotonic()
     with pytest.raises(RuntimeError, match="enough"):
         mr.pack(slow, tmp_path / "out", "l3", progress=refuse)
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < cores.AT_ONCE
 
 
 def test_sizes() -> None:

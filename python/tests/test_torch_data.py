@@ -158,7 +158,7 @@ class Wrapped(torch.utils.data.IterableDataset):
 
 @pytest.mark.filterwarnings("ignore:all 3 batches")
 def test_batches_of_batches_behind_something_else(path):
-    wrapped = Wrapped(batches_of(path, timeout=0.3))
+    wrapped = Wrapped(batches_of(path, timeout=2))
     with pytest.raises(mr.TimeoutError, match=r"a BatchDataset, .*batch_size=None"):
         next(iter(DataLoader(wrapped, batch_size=8)))
     assert len(copies_of(load(wrapped))) == 11
