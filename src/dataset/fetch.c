@@ -131,21 +131,37 @@ static const char *file_name(const mr_dataset *d, const mr__fetch *f)
     return f->path != NULL ? f->path : f->shard->path != NULL ? f->shard->path : d->options.list;
 }
 
-/* What a file was when the folder was scanned is in the index: it is seen here whether it still is. */
+/* What a file was when the folder was scanned is in the index: whether it still is. One that has grown is EFBIG. */
+static bool is_changed(const mr__fetch *f, const mr__fetched *is)
+{
+    return f->path != NULL && (is->error == 0 || is->error == EFBIG) &&
+           (is->file_nbytes != f->nbytes || (uint64_t)is->file_mtime_ns != f->record.offset);
+}
+
+bool mr__fetch_renew(mr__fetch *f, const mr__fetched *is)
+{
+    if (!is_changed(f, is) || is->file_nbytes > MR__FETCH_NBYTES_MAX)
+        return false;
+    f->nbytes = is->file_nbytes;
+    f->record.offset = (uint64_t)is->file_mtime_ns;
+    return true;
+}
+
 static int check_read(const mr_dataset *d, mr__fetch *f, const mr__fetched *is, uint64_t offset, uint64_t nbytes,
                       mr__detail *detail)
 {
     const char *name = file_name(d, f);
-    bool changed = f->path != NULL && is->error == 0 &&
-                   (is->file_nbytes != f->nbytes || (uint64_t)is->file_mtime_ns != f->record.offset);
+    bool changed = is_changed(f, is);
     f->unread = is->error != 0 || changed;
+    if (changed)
+        return mr__fail(
+            detail, MR_ECORRUPT,
+            "%s has changed since its folder was indexed: make the index anew (millrace index --rebuild, in Python "
+            "rebuild=True)",
+            mr__name_end(name));
     if (is->error != 0)
         return mr__fail(detail, is->error == ENOMEM ? MR_ENOMEM : MR_EIO, "%s: %s", mr__name_end(name),
                         mr__errno_text(is->error).text);
-    if (changed)
-        return mr__fail(detail, MR_ECORRUPT,
-                        "%s has changed since its folder was indexed: make the index anew (millrace index --rebuild)",
-                        mr__name_end(name));
     if (is->got != nbytes)
         return mr__fail(detail, MR_ETRUNCATED, "%s: %s ends at byte %llu, in the middle of it", f->key,
                         mr__name_end(name), (unsigned long long)(f->offset + offset + is->got));

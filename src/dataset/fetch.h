@@ -43,6 +43,12 @@ typedef struct mr__fetched {
     int64_t file_mtime_ns;
 } mr__fetched;
 
+/*
+ * A file of a folder is another one than was indexed: from now on it is this one, and has to be read again. For who
+ * wants the images that there are; false: it is what it was, or could not be read.
+ */
+bool mr__fetch_renew(mr__fetch *f, const mr__fetched *is);
+
 /* Checks it (all there, the file unchanged, the hash), and gives the stored bytes: these, or a copy with a head or in
  * one piece.
  */

@@ -44,10 +44,10 @@ const char *mr_reader_detail(const mr_reader *reader)
     return reader != NULL ? reader->detail.text : "";
 }
 
-/* Between the halves of a fetch: reads it into the reader's buffer. */
-static int finish(mr_reader *reader, const void **bytes, size_t *nbytes)
+/* Reads it into the reader's buffer. */
+static mr__fetched read_record(mr_reader *reader)
 {
-    mr__fetch *f = &reader->fetch;
+    const mr__fetch *f = &reader->fetch;
     mr__file own = MR__FILE_NONE;
     mr__fetched is = {0};
     if (mr__buffer_reserve(&reader->buffer, &reader->hooks, (size_t)f->nbytes + 1) != 0)
@@ -61,7 +61,16 @@ static int finish(mr_reader *reader, const void **bytes, size_t *nbytes)
     is.file_nbytes = own.nbytes;
     is.file_mtime_ns = own.mtime_ns;
     mr__file_close(&own);
-    return mr__fetch_end(reader->dataset, f, &is, bytes, nbytes, &reader->detail);
+    return is;
+}
+
+/* Between the halves of a fetch. A file that was changed in its place is read as it is now. */
+static int finish(mr_reader *reader, const void **bytes, size_t *nbytes)
+{
+    mr__fetched is = read_record(reader);
+    if (mr__fetch_renew(&reader->fetch, &is))
+        is = read_record(reader);
+    return mr__fetch_end(reader->dataset, &reader->fetch, &is, bytes, nbytes, &reader->detail);
 }
 
 int mr_reader_record(mr_reader *reader, uint64_t ordinal, uint32_t form, const void **bytes, size_t *nbytes)

@@ -131,7 +131,7 @@ int mr__prepare_begin(mr__hands *hands, mr__errand *e, mr__task *task)
 {
     e->task = task;
     e->head_nbytes = 0;
-    e->has_head = e->resolved = false;
+    e->has_head = e->renewed = e->resolved = false;
     task->code = mr__fetch_begin(hands->work->dataset, &e->fetch, task->ordinal, task->form, &task->detail);
     if (task->code != 0)
         return task->code;
@@ -159,9 +159,24 @@ static int check_part(mr__hands *hands, mr__errand *e)
     return mr__fetch_part(hands->work->dataset, &e->fetch, &is, e->read.at, e->read.nbytes, &e->task->detail);
 }
 
+/* A file that was changed in its place is read as it is now. Once: what is changed all the time is no image yet. */
+static bool read_renewed(mr__hands *hands, mr__errand *e)
+{
+    mr__fetched is = what_was_read(e);
+    if (e->renewed || !mr__fetch_renew(&e->fetch, &is))
+        return false;
+    e->renewed = true;
+    e->task->code = check_length(hands, e);
+    if (e->task->code == 0)
+        want(e, hands->work, 0, e->fetch.nbytes);
+    return e->task->code == 0;
+}
+
 bool mr__prepare_next(mr__hands *hands, mr__errand *e)
 {
-    if (e->head_nbytes == 0 || e->has_head)
+    if (e->head_nbytes == 0)
+        return read_renewed(hands, e);
+    if (e->has_head)
         return false;
     e->has_head = true;
     e->task->code = check_part(hands, e);
@@ -183,9 +198,9 @@ static int take_bytes(mr__hands *hands, mr__errand *e, const void **bytes, size_
         is.bytes = e->read.whole;
         is.got = is.error == 0 ? e->read.at + e->read.got : 0;
     }
-    if (all || e->head_nbytes == 0)
-        return mr__fetch_end(hands->work->dataset, &e->fetch, &is, bytes, nbytes, &e->task->detail);
     int result = e->task->code;
+    if (result == 0 && (all || e->head_nbytes == 0))
+        return mr__fetch_end(hands->work->dataset, &e->fetch, &is, bytes, nbytes, &e->task->detail);
     if (result == 0 && e->read.nbytes != 0)
         result = check_part(hands, e);
     mr__fetch_leave(&e->fetch);

@@ -52,6 +52,7 @@ typedef struct mr__errand {
     mr__read read;
     uint64_t head_nbytes;             /* read first, of an image that is read in part; 0: it is read whole */
     bool has_head;                    /* that it was */
+    bool renewed;                     /* the file is another one than was indexed, and is read as it is now */
     bool away;                        /* its reading was given to a read-ahead; for the device */
     bool resolved;                    /* the chain is made, from the size that the index has */
     uint32_t width, height, channels; /* as stored */
