@@ -37,40 +37,75 @@ class Images:
     def __array__(self, *_, **__):
         import numpy
         return numpy.zeros(self.shape, self.dtype)
-def job(data, threads, seconds=0.01):
-    data.folder("jpeg")
+def job(data, threads, seconds=0.01, name="jpeg"):
+    data.folder(name)
     def epoch():
         end = time.process_time() + seconds # work, so that there is something to count
         while time.process_time() < end:
             pass
-        yield Images("jpeg"), [0] * 256
+        yield Images(name), [0] * 256
     return harness.forever(epoch)
 def broken(data, threads):
     raise harness.Unavailable("straw burns")
+def kodak(data, threads):
+    return job(data, threads, name="png-kodak")
+def pixels(value, only=None):
+    def function(data, files, kind):
+        import numpy
+        assert only in (None, kind)
+        return [numpy.full({"resize": (256, 256, 3), "crop": (512, 512, 3)}[kind], value, "uint8") for _ in files]
+    return function
+STRAW
+cat >race/peer_torch.py <<'STRAW'
+import harness, straw
+PEER = harness.Peer(name="torch", venv="straw", documents="nowhere", jobs={}, version=lambda: "0", pixels=straw.pixels(7))
+if __name__ == "__main__": harness.main(PEER)
 STRAW
 cat >race/peer_millrace.py <<'STRAW'
 import harness, straw
-PEER = harness.Peer(name="millrace", venv="straw", documents="nowhere", jobs={"jpeg:folder": straw.job}, version=lambda: "1", settings={"jpeg": "straw"})
+PEER = harness.Peer(name="millrace", venv="straw", documents="nowhere", jobs={"jpeg:folder": straw.job, "png-kodak:folder": straw.kodak}, version=lambda: "1",
+    settings={"jpeg": "straw"}, pixels=straw.pixels(7))
 if __name__ == "__main__": harness.main(PEER)
 STRAW
 cat >race/peer_slow.py <<'STRAW'
 import harness, straw
-PEER = harness.Peer(name="slow", venv="straw", documents="nowhere", jobs={"jpeg": lambda d, t: straw.job(d, t, 0.05), "jpeg:burnt": straw.broken},
-    version=lambda: "2", prepare={"r": lambda data, to: open(to, "w").close()}, needs={"jpeg": ("r",)})
+PEER = harness.Peer(name="slow", venv="straw", documents="nowhere", jobs={"jpeg": lambda d, t: straw.job(d, t, 0.05), "jpeg:burnt": straw.broken, "jpeg:bent": straw.job, "png-kodak": straw.kodak},
+    version=lambda: "2", pixels={"jpeg": straw.pixels(8, "resize"), "jpeg:bent": lambda *_: [[]], "png-kodak": straw.pixels(4, "crop")}, prepare={"r": lambda data, to: open(to, "w").close()}, needs={"jpeg": ("r",)})
 if __name__ == "__main__": harness.main(PEER)
 STRAW
 if python3 -c 'import numpy' 2>/dev/null; then
-    MILLRACE_SHARED=nowhere BUILD=nowhere python3 "race/run.py" --jobs jpeg --data data --venvs venvs --out out.d --images 40 --millrace "$MILLRACE" --rounds 2 --seconds 0.2 --no-install --no-wait >out 2>err ||
+    MILLRACE_SHARED=nowhere BUILD=nowhere python3 "race/run.py" --jobs jpeg,png-kodak --data data --venvs venvs --out out.d --images 40 --millrace "$MILLRACE" --rounds 2 --seconds 0.2 --no-install --no-wait >out 2>err ||
         fail "run.py: exit code $?: $(cat err)"
     has out '^\| \*\*millrace:folder\*\* \| .* \| 1\.00 \| .* \| 1\.00 \|'
     has out '^\| slow \| '
     has out 'slow:burnt, jpeg: left out: straw burns$'
     has out '^40 files: 40 painted images'
-    has out '^\| jpeg: never slower \| 1 and more \| [0-9.]+ times the images/s of slow .by millrace:folder. \| (met|..missed..) \|$'
+    has out '^\| jpeg: never slower \| 1 and more \| [0-9.]+ times the images/s of slow(:bent)? .by millrace:folder. \| (met|..missed..) \|$'
     json_is out.d/peers.json '[(row["name"], sum(run["counts"] for run in row["runs"]), bool(row["memory"])) for row in j["rows"]]' \
-        "[('millrace:folder', 2, True), ('slow', 2, True), ('slow:burnt', 1, False)]"
+        "[('millrace:folder', 2, True), ('slow', 2, True), ('slow:burnt', 1, False), ('slow:bent', 2, True), ('millrace:folder', 2, True), ('slow', 2, True)]"
+    # pixels: of each job its own, from the reference of its set; who is far from it is no measure
+    sed -n '/^## jpeg:/,/^## png-kodak:/p' out >jpeg
+    sed -n '/^## png-kodak:/,$p' out >kodak
+    has jpeg '^\| \*\*millrace:folder\*\* \| .* \| 0\.00, 0 \|'
+    has jpeg '^\| slow \| .* \| 1\.00, 1 \|  \|$'
+    has kodak '^\| slow \| .* \| 3\.00, 3 \| other pixels than the reference \|$'
+    lacks out '^\| png-kodak: never slower'
+    has out '^- slow:bent, jpeg: its pixels were not compared: RuntimeError: .*, not 40x256x256x3 uint8$'
+    json_is out.d/peers.json '[row["pixels"]["files"] for row in j["rows"] if row["name"] == "slow"]' "[40, 24]"
+    find data/png-kodak -name '000000_000.png' -delete
+    python3 race/peer_slow.py pixels png-kodak --data data >out 2>err && fail "pixels of other images than the reference's are compared"
+    has out 'reference-png-kodak.npz is of other images'
     python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' out.d/peers.svg || fail "peers.svg is no XML"
     [ -e data/records/slow/r ] || fail "nothing was prepared"
     cp out.d/peers.md before && python3 "race/run.py" --report out.d/peers.json --out out.d && cmp before out.d/peers.md || fail "--report tells another story"
+    # the first layout: pixels by peer, of full-size JPEGs alone
+    python3 - <<'OLD' && python3 "race/run.py" --report old.json --out old.d || fail "--report does not read the first layout"
+import json
+found = json.load(open("out.d/peers.json"))
+for row in found["rows"]: del row["pixels"]
+json.dump(found | {"pixels": {"slow": {"pixels_mean": 1.25, "pixels_max": 9}}}, open("old.json", "w"))
+OLD
+    has old.d/peers.md '^\| slow \| .* \| 1\.25, 9 \|  \|$'
+    has old.d/peers.md '^\| slow \| .* \| – \|  \|$'
 fi
 finish

@@ -18,7 +18,7 @@ A peer is a file peer_NAME.py beside this one:
         settings={"jpeg": "num_workers=2, ..."},        # what stands in the table of settings; of "jpeg:area" too, if it has its own
         prepare={"full": write},                        # records of its own: write(data, to) makes the file or folder `to`
         needs={"jpeg": ("full",)},                      # which jobs read them: data.records("full")
-        pixels=pixels,                                  # files -> 256x256x3 u8 arrays; or {"": f, "area": g} by variant
+        pixels=pixels,                                  # (data, files, kind) -> u8 arrays, see PixelFunction; or {"jpeg": f, "jpeg:area": g}
         version=lambda: torch.__version__)
 
     if __name__ == "__main__":
@@ -27,7 +27,7 @@ A peer is a file peer_NAME.py beside this one:
 Only the standard library is imported at the top of it: run.py imports it to see what there is.
 
     python peer_NAME.py JOB [--data DIR] [--threads 2] [--seconds 6] [--memory] [--first]
-    python peer_NAME.py list | version | pixels[:VARIANT] | prepare NAME
+    python peer_NAME.py list | version | prepare NAME | pixels JOB[:VARIANT]      (after peer_torch.py reference SET)
 """
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ from typing import Any
 
 MEAN = (0.485, 0.456, 0.406)
 STD = (0.229, 0.224, 0.225)
-SIDE = 256  # of the images whose pixels are compared
-PIXEL_FILES = 60
+SIDES = {"resize": 256, "crop": 512}  # of the images whose pixels are compared, by kind
+PIXEL_FILES = 60  # at most: the PNG sets have fewer images
 WARM_BATCHES = 4
 WARM_SECONDS = 1.0
 
@@ -69,14 +69,20 @@ class Job:
     layout: str | None
     title: str
     first: bool = False  # only the first batch counts
+    pixels: str = "resize"  # the kind that is compared with Pillow's: whole images resized, or a crop from their middle
+
+    @property
+    def source(self) -> str:
+        """The set whose pixels are compared. many is names of the files of jpeg."""
+        return "jpeg" if self.set == "many" else self.set
 
 
 JOBS: dict[str, Job] = {
     "jpeg": Job("jpeg", 256, 224, 224, "float32", "nchw", "JPEG, full size: random resized crop 224, flip, normalize"),
     "jpeg512": Job("jpeg512", 256, 224, 224, "float32", "nchw", "JPEG, 512 px, quality 90: the same"),
     "randaug": Job("jpeg", 256, 224, 224, "float32", "nchw", "JPEG, full size: the same with RandAugment(2, 9)"),
-    "png-kodak": Job("png-kodak", 16, 512, 512, "uint8", None, "PNG, Kodak: random crop 512, flip"),
-    "png-cityscapes": Job("png-cityscapes", 16, 512, 512, "uint8", None, "PNG, Cityscapes: random crop 512, flip"),
+    "png-kodak": Job("png-kodak", 16, 512, 512, "uint8", None, "PNG, Kodak: random crop 512, flip", pixels="crop"),
+    "png-cityscapes": Job("png-cityscapes", 16, 512, 512, "uint8", None, "PNG, Cityscapes: random crop 512, flip", pixels="crop"),
     "raw": Job("jpeg", 256, 224, 224, "float32", "nchw", "Raw pixels in its own format: the job of JPEG"),
     "webp": Job("webp", 256, 224, 224, "float32", "nchw", "Lossy WebP, full size: the job of JPEG"),
     "start": Job("many", 256, 224, 224, "float32", "nchw", "1,281,167 file names: the first batch", first=True),
@@ -138,13 +144,18 @@ class Data:
         path.mkdir(parents=True, exist_ok=True)
         return str(path)
 
-    def pixel_files(self) -> list[str]:
-        files = self.files("jpeg")
+    def pixel_files(self, name: str) -> list[str]:
+        """Some files of a set, no image twice: a file has several names."""
+        images: dict[int, str] = {}
+        for path in self.files(name):
+            images.setdefault(os.stat(path).st_ino, path)
+        files = list(images.values())
         return files[:: max(1, len(files) // PIXEL_FILES)][:PIXEL_FILES]
 
 
 JobFunction = Callable[[Data, int], "Iterable[Any] | Outside"]
-PixelFunction = Callable[[list[str]], Iterable[Any]]
+# The files decoded with the job's operators and, by kind, resized to 256x256 or cropped to 512x512 from the middle: NHWC, u8.
+PixelFunction = Callable[[Data, list[str], str], Iterable[Any]]
 
 
 @dataclass
@@ -160,6 +171,9 @@ class Peer:
     needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     pixels: PixelFunction | Mapping[str, PixelFunction] | None = None
     notes: Mapping[str, str] = field(default_factory=dict)  # of a job: what a reader of its row has to know
+
+    def pixels_of(self, job: str) -> PixelFunction | None:
+        return self.pixels.get(job) if isinstance(self.pixels, Mapping) else self.pixels
 
 
 @dataclass
@@ -188,6 +202,11 @@ def crop_of(width: int, height: int, draw: random.Random | Any = random) -> tupl
             return draw.randint(0, width - w), draw.randint(0, height - h), w, h
     side = min(width, height)
     return (width - side) // 2, (height - side) // 2, side, side
+
+
+def middle(width: int, height: int, side: int = SIDES["crop"]) -> tuple[int, int]:
+    """x and y of the crop that pixels are compared of."""
+    return (width - side) // 2, (height - side) // 2
 
 
 # The process tree, from /proc
@@ -385,35 +404,56 @@ def rates(told: Mapping[str, Any]) -> dict[str, Any]:
 # Pixels
 
 
-def pixels(peer: Peer, variant: str, data: Data) -> dict[str, Any]:
-    """How far a peer's decode and resize are from Pillow's, on the same files. With peer torch: the reference is written."""
+def decoded(peer: Peer, name: str, data: Data) -> tuple[Any, list[str]]:
+    """The images that a peer's pixel function makes for a job, and the files they are of."""
     import numpy
 
-    functions = peer.pixels if isinstance(peer.pixels, Mapping) else {"": peer.pixels} if peer.pixels else {}
-    if variant not in functions:
-        raise Unavailable(f"peer_{peer.name}.py has no pixels for {variant or 'itself'}")
-    path = data.root / "private" / "reference.npy"
+    job, function = JOBS[name.split(":")[0]], peer.pixels_of(name)
+    if function is None:
+        raise Unavailable(f"peer_{peer.name}.py has no pixels for {name}")
+    files, side = data.pixel_files(job.source), SIDES[job.pixels]
     peer.imports()
-    arrays = numpy.stack([numpy.asarray(one) for one in functions[variant](data.pixel_files())])
-    if arrays.shape[1:] != (SIDE, SIDE, 3) or arrays.dtype != numpy.uint8:
-        raise RuntimeError(f"peer_{peer.name}.py: pixels gave {arrays.shape} {arrays.dtype}, not {SIDE}x{SIDE}x3 uint8")
-    if peer.name == "torch" and not variant:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        numpy.save(path, arrays)
+    arrays = numpy.stack([numpy.asarray(one) for one in function(data, files, job.pixels)])
+    if arrays.shape != (len(files), side, side, 3) or arrays.dtype != numpy.uint8:
+        raise RuntimeError(f"peer_{peer.name}.py: pixels gave {arrays.shape} {arrays.dtype}, not {len(files)}x{side}x{side}x3 uint8")
+    return arrays, [os.path.relpath(path, data.root) for path in files]
+
+
+def reference_of(data: Data, source: str) -> Path:
+    return data.root / "private" / f"reference-{source}.npz"
+
+
+def reference(peer: Peer, source: str, data: Data) -> dict[str, Any]:
+    """Writes what all are compared with: the images of a set as the job of its name makes them. The peer is torch, which is Pillow."""
+    import numpy
+
+    arrays, files = decoded(peer, source, data)
+    path = reference_of(data, source)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    numpy.savez(path, pixels=arrays, files=files)
+    return {"files": len(files)}
+
+
+def pixels(peer: Peer, name: str, data: Data) -> dict[str, Any]:
+    """How far a peer's images of a job are from the reference."""
+    import numpy
+
+    source = JOBS[name.split(":")[0]].source
+    path = reference_of(data, source)
     if not path.exists():
-        raise Unavailable(f"{path} is not there; `peer_torch.py pixels` writes it")
-    reference = numpy.load(path)
-    if reference.shape != arrays.shape:
-        raise Unavailable(f"{path} is of other images; `peer_torch.py pixels` writes it anew")
-    apart = numpy.abs(arrays.astype(numpy.int16) - reference.astype(numpy.int16))
-    return {"pixels_mean": round(float(apart.mean()), 4), "pixels_max": int(apart.max()), "files": len(arrays)}
+        raise Unavailable(f"{path} is not there; `peer_torch.py reference {source}` writes it")
+    arrays, files = decoded(peer, name, data)
+    wanted = numpy.load(path)
+    if wanted["files"].tolist() != files:
+        raise Unavailable(f"{path} is of other images; `peer_torch.py reference {source}` writes it anew")
+    apart = numpy.abs(arrays.astype(numpy.int16) - wanted["pixels"])
+    return {"pixels_mean": round(float(apart.mean()), 4), "pixels_max": int(apart.max()), "files": len(files)}
 
 
 # The command line of every peer
 
 
 def listed(peer: Peer) -> dict[str, Any]:
-    variants = list(peer.pixels) if isinstance(peer.pixels, Mapping) else [""] if peer.pixels else []
     return {
         "venv": peer.venv,
         "documents": peer.documents,
@@ -421,7 +461,7 @@ def listed(peer: Peer) -> dict[str, Any]:
         "settings": dict(peer.settings),
         "prepare": list(peer.prepare),
         "needs": {job: list(names) for job, names in peer.needs.items()},
-        "pixels": variants,
+        "pixels": [job for job in peer.jobs if peer.pixels_of(job)],
         "notes": dict(peer.notes),
     }
 
@@ -443,10 +483,13 @@ def prepare(peer: Peer, name: str, data: Data) -> dict[str, Any]:
     return {"made": made, "seconds": round(time.perf_counter() - begun, 1), "bytes": size}
 
 
+OF_A_NAME: dict[str, Callable[[Peer, str, Data], dict[str, Any]]] = {"prepare": prepare, "pixels": pixels, "reference": reference}
+
+
 def arguments(peer: Peer) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=f"{peer.name}: one job, one line of JSON.")
-    parser.add_argument("job", help="a job (jpeg, jpeg:fused), or list, version, pixels[:VARIANT], prepare")
-    parser.add_argument("name", nargs="?", help="of prepare: which records")
+    parser.add_argument("job", help="a job (jpeg, jpeg:fused), or list, version, prepare, pixels, reference")
+    parser.add_argument("name", nargs="?", help="of prepare: which records; of pixels: which job; of reference: which set")
     parser.add_argument("--data", default=os.environ.get("PEERS_DATA", "build/peers/data"))
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--seconds", type=float, default=6.0)
@@ -457,19 +500,17 @@ def arguments(peer: Peer) -> argparse.Namespace:
 
 def answer(peer: Peer, asked: argparse.Namespace) -> dict[str, Any]:
     data = Data(asked.data, peer.name)
-    word, _, variant = asked.job.partition(":")
+    word = asked.job
     if word == "list":
         return listed(peer)
     if word == "version":
         peer.imports()
         return {"version": peer.version(), "python": sys.version.split()[0]}
-    if word == "pixels":
-        return {"variant": variant} | pixels(peer, variant, data)
-    if word == "prepare":
-        return prepare(peer, asked.name, data)
-    if asked.job not in peer.jobs:
-        raise Unavailable(f"{peer.name} has no job {asked.job}; it has {', '.join(peer.jobs)}")
-    return measure(peer, asked.job, data, asked.threads, asked.seconds, asked.memory, asked.first)
+    if word in OF_A_NAME:
+        return OF_A_NAME[word](peer, asked.name, data)
+    if word not in peer.jobs:
+        raise Unavailable(f"{peer.name} has no job {word}; it has {', '.join(peer.jobs)}")
+    return measure(peer, word, data, asked.threads, asked.seconds, asked.memory, asked.first)
 
 
 def end_children() -> None:

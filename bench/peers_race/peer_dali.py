@@ -97,19 +97,29 @@ def crop(name: str, fused: bool = True) -> harness.JobFunction:
 
 
 def pixels(fused: bool) -> harness.PixelFunction:
-    """The same operators; the crop of the fused one is the whole image."""
+    """The same operators; the fused one's random crop is the whole image."""
 
-    def function(files: list[str]) -> list[Any]:
+    def cropped(stored: Any) -> Any:
+        """Where nothing is said of its place, it is the middle."""
+        if fused:
+            return fn.decoders.image_crop(stored, device="cpu", output_type=types.RGB, crop=(512, 512))
+        images = fn.decoders.image(stored, device="cpu", output_type=types.RGB)
+        return fn.crop_mirror_normalize(images, dtype=types.UINT8, output_layout="HWC", crop=(512, 512), mean=[0.0], std=[1.0])
+
+    def resized(stored: Any) -> Any:
+        if fused:
+            images = fn.decoders.image_slice(
+                stored, device="cpu", output_type=types.RGB, rel_start=[0.0, 0.0], rel_shape=[1.0, 1.0], axes=[0, 1]
+            )
+        else:
+            images = fn.decoders.image(stored, device="cpu", output_type=types.RGB)
+        return fn.resize(images, resize_x=256, resize_y=256, interp_type=types.INTERP_LINEAR, antialias=True)
+
+    def function(_: harness.Data, files: list[str], kind: str) -> list[Any]:
         @pipeline_def(batch_size=len(files), num_threads=2, device_id=None)
         def pipeline() -> Any:
             stored, _ = fn.readers.file(files=files)
-            if fused:
-                images = fn.decoders.image_slice(
-                    stored, device="cpu", output_type=types.RGB, rel_start=[0.0, 0.0], rel_shape=[1.0, 1.0], axes=[0, 1]
-                )
-            else:
-                images = fn.decoders.image(stored, device="cpu", output_type=types.RGB)
-            return fn.resize(images, resize_x=256, resize_y=256, interp_type=types.INTERP_LINEAR, antialias=True)
+            return cropped(stored) if kind == "crop" else resized(stored)
 
         runner = pipeline()
         runner.build()
@@ -124,26 +134,27 @@ def version() -> str:
     return f"DALI {dali.__version__}"
 
 
+JOBS = {
+    "jpeg": classify("jpeg", fused=False),
+    "jpeg:fused": classify("jpeg"),
+    "jpeg512": classify("jpeg512", fused=False),
+    "jpeg512:fused": classify("jpeg512"),
+    "randaug:fused": classify("jpeg", randaug=True),
+    "png-kodak": crop("png-kodak", fused=False),
+    "png-kodak:fused": crop("png-kodak"),
+    "png-cityscapes": crop("png-cityscapes", fused=False),
+    "png-cityscapes:fused": crop("png-cityscapes"),
+    "webp": classify("webp", fused=False),
+    "webp:fused": classify("webp"),
+    "start:fused": classify("many"),
+}
 FUSED = "decoders.image_random_crop, resize(INTERP_LINEAR, antialias=True), crop_mirror_normalize; num_threads=cores, prefetch_queue_depth=2"
 PEER = harness.Peer(
     name="dali",
     venv="dali",
     documents="docs.nvidia.com/deeplearning/dali: examples/use_cases/pytorch/resnet50 (fused decoder, crop_mirror_normalize); readers.file; device_id=None for the CPU",
     imports=imports,
-    jobs={
-        "jpeg": classify("jpeg", fused=False),
-        "jpeg:fused": classify("jpeg"),
-        "jpeg512": classify("jpeg512", fused=False),
-        "jpeg512:fused": classify("jpeg512"),
-        "randaug:fused": classify("jpeg", randaug=True),
-        "png-kodak": crop("png-kodak", fused=False),
-        "png-kodak:fused": crop("png-kodak"),
-        "png-cityscapes": crop("png-cityscapes", fused=False),
-        "png-cityscapes:fused": crop("png-cityscapes"),
-        "webp": classify("webp", fused=False),
-        "webp:fused": classify("webp"),
-        "start:fused": classify("many"),
-    },
+    jobs=JOBS,
     settings={
         "jpeg": "decoders.image, random_resized_crop(INTERP_LINEAR, antialias=True), crop_mirror_normalize; num_threads=cores, prefetch_queue_depth=2",
         "jpeg:fused": FUSED,
@@ -151,7 +162,7 @@ PEER = harness.Peer(
         "png-kodak": "decoders.image, crop_mirror_normalize(crop=512)",
         "png-kodak:fused": "decoders.image_crop(crop=512), flip",
     },
-    pixels={"": pixels(False), "fused": pixels(True)},
+    pixels={job: pixels(job.endswith(":fused")) for job in JOBS},
     version=version,
 )
 

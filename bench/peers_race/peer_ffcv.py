@@ -5,6 +5,7 @@ Its files hold pixels, or JPEGs that it has compressed anew: other pixels than t
 from __future__ import annotations
 
 import importlib.metadata
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -76,21 +77,22 @@ def load(name: str) -> harness.JobFunction:
     return batches
 
 
-def stored(largest: int | None, quality: int | None) -> harness.PixelFunction:
-    """What became of an image: made as its writer makes it, decoded and resized by the functions that its loader compiles."""
+def stored(largest: int | None, *qualities: int | None) -> harness.PixelFunction:
+    """What became of the images that its writer was given: made as it makes them, decoded and resized by the functions that its loader
+    compiles. Of several qualities each image has the next; None: its pixels are stored."""
 
-    def one(path: str) -> Any:
+    def one(path: str, quality: int | None) -> Any:
         pixels = resizer(numpy.asarray(Image.open(path).convert("RGB")), largest)
         if quality:
             height, width = pixels.shape[:2]
             content = numpy.ascontiguousarray(encode_jpeg(pixels, quality))
             pixels = numpy.zeros_like(pixels)
             imdecode(content, pixels, height, width, height, width, 0, 0, 1, 1, False, False)
-        small = numpy.zeros((harness.SIDE, harness.SIDE, 3), numpy.uint8)
+        small = numpy.zeros((256, 256, 3), numpy.uint8)
         resize_crop(numpy.ascontiguousarray(pixels), 0, pixels.shape[0], 0, pixels.shape[1], small)
         return small
 
-    return lambda files: [one(path) for path in files]
+    return lambda data, _, __: map(one, data.pixel_files("jpeg"), itertools.cycle(qualities))
 
 
 LOADER = (
@@ -127,7 +129,7 @@ PEER = harness.Peer(
         "jpeg512:mixed": ("mixed512.beton",),
         "raw": ("raw512.beton",),
     },
-    pixels={"": stored(None, 90), "mixed": stored(512, 90)},
+    pixels={"jpeg": stored(None, 90), "jpeg512": stored(512, 90), "jpeg512:mixed": stored(512, 90, None), "raw": stored(512, None)},
     version=lambda: f"ffcv {importlib.metadata.version('ffcv')}",
     notes={
         "jpeg": "its own JPEGs, compressed anew at quality 90; resized by area, not bilinearly; NCHW is a view of NHWC",

@@ -21,7 +21,7 @@ COMMAND = os.environ.get("MILLRACE", str(BUILD / "millrace"))
 TRAIN = "rrc(224) flip normalize(imagenet)"
 RANDAUG = "rrc(224) flip randaug(2,9) normalize(imagenet)"
 CROP = "crop(512) flip"
-SMALL = "resize(256x256) layout(nhwc)"
+PIXELS = {"resize": "resize(256x256) layout(nhwc)", "crop": "center(512) layout(nhwc)"}
 Place = Callable[[harness.Data], str]
 
 
@@ -103,19 +103,19 @@ def command(place: Place, recipe: str, batch: int = 256) -> harness.JobFunction:
     return job
 
 
-def pixels(files: list[str]) -> list[Any]:
-    """Through a loader, in the order of the list."""
-    import numpy
+def pixels(place: Place) -> harness.PixelFunction:
+    """Through a loader, from the very form that the row reads. Keys have the files' names, which no two of a set share."""
 
-    names = Path(os.environ.get("TMPDIR", "/tmp")) / f"millrace-pixels-{os.getpid()}"
-    names.mkdir()
-    try:
-        for at, path in enumerate(files):
-            shutil.copyfile(path, names / f"{at:04d}.jpg")
-        loader = mr.Loader(mr.Dataset(str(names), index="none"), SMALL, batch_size=len(files), to="numpy")
-        return [numpy.array(image) for images, _ in loader for image in images]
-    finally:
-        shutil.rmtree(names)
+    def function(data: harness.Data, files: list[str], kind: str) -> list[Any]:
+        os.environ["XDG_CACHE_HOME"] = data.private()
+        found: dict[str, Any] = {Path(path).stem: None for path in files}
+        for batch in mr.Loader(place(data), PIXELS[kind], batch_size=16, to="numpy"):
+            for key, image in zip(batch.keys, batch.images):
+                if (name := Path(key).stem) in found:
+                    found[name] = image.copy()
+        return list(found.values())
+
+    return function
 
 
 PNG = {
@@ -175,7 +175,8 @@ PEER = harness.Peer(
         "start:new": "a folder that was never seen: the index is made",
         "start:again": "the same folder again",
     },
-    pixels=pixels,
+    pixels={name: pixels(place) for name, (place, _, _) in (ROWS | ALONE).items()}
+    | {name: pixels(folder("jpeg")) for name in ("start:new", "start:again")},
     version=version,
     notes={
         "jpeg:l3-u8": "does less: u8, not normalized",

@@ -90,9 +90,15 @@ def turbo(data: harness.Data, threads: int) -> Iterator[Any]:
 
 
 def pixels(filter_name: str) -> harness.PixelFunction:
-    def function(files: list[str]) -> list[Any]:
-        how = getattr(cv2, filter_name)
-        return [cv2.cvtColor(cv2.resize(decoded(path), (256, 256), interpolation=how), cv2.COLOR_BGR2RGB) for path in files]
+    def function(_: harness.Data, files: list[str], kind: str) -> Iterator[Any]:
+        for path in files:
+            image = decoded(path)
+            if kind == "crop":
+                x, y = harness.middle(image.shape[1], image.shape[0])
+                image = image[y : y + 512, x : x + 512]
+            else:
+                image = cv2.resize(image, (256, 256), interpolation=getattr(cv2, filter_name))
+            yield cv2.cvtColor(image, cv2.COLOR_BGR2RGB)
 
     return function
 
@@ -106,29 +112,30 @@ def version() -> str:
         return f"OpenCV {cv2.__version__}"
 
 
+JOBS = {
+    "jpeg:area": classify("jpeg", "INTER_AREA"),
+    "jpeg:linear": classify("jpeg", "INTER_LINEAR"),
+    "jpeg:turbo": turbo,
+    "jpeg512:area": classify("jpeg512", "INTER_AREA"),
+    "jpeg512:linear": classify("jpeg512", "INTER_LINEAR"),
+    "png-kodak": crop("png-kodak"),
+    "png-cityscapes": crop("png-cityscapes"),
+    "webp:area": classify("webp", "INTER_AREA"),
+}
 POOL = "ThreadPoolExecutor(cores), cv2.setNumThreads(0), imdecode, resize({}), 2 batches ahead"
 PEER = harness.Peer(
     name="opencv",
     venv="torch",
     documents="docs.opencv.org, cv::resize: INTER_AREA to shrink; cv2 releases the GIL, so that threads do",
     imports=imports,
-    jobs={
-        "jpeg:area": classify("jpeg", "INTER_AREA"),
-        "jpeg:linear": classify("jpeg", "INTER_LINEAR"),
-        "jpeg:turbo": turbo,
-        "jpeg512:area": classify("jpeg512", "INTER_AREA"),
-        "jpeg512:linear": classify("jpeg512", "INTER_LINEAR"),
-        "png-kodak": crop("png-kodak"),
-        "png-cityscapes": crop("png-cityscapes"),
-        "webp:area": classify("webp", "INTER_AREA"),
-    },
+    jobs=JOBS,
     settings={
         "jpeg:area": POOL.format("INTER_AREA"),
         "jpeg:linear": POOL.format("INTER_LINEAR, which does not antialias"),
         "jpeg:turbo": "simplejpeg.decode_jpeg of whole images in the same pool; no crop, no resize, no batch",
         "png-kodak": POOL.format("no resize"),
     },
-    pixels={"area": pixels("INTER_AREA"), "linear": pixels("INTER_LINEAR")},
+    pixels={job: pixels("INTER_LINEAR" if job.endswith(":linear") else "INTER_AREA") for job in JOBS if job != "jpeg:turbo"},
     version=version,
     notes={
         "jpeg:linear": "does less: no antialiasing",

@@ -72,12 +72,12 @@ def load(job: str, one: Callable[[str], Any], together: Callable[[list[Any]], An
     return batches
 
 
-def pixels(files: list[str]) -> list[Any]:
-    def one(path: str) -> Any:
-        filters = f"scale={harness.SIDE}:{harness.SIDE}:flags=bilinear,format=pix_fmts=rgb24"
-        return io.to_numpy(io.convert_frames(io.decode_packets(io.demux_image(path), filter_desc=filters)))
-
-    return [one(path) for path in files]
+def pixels(_: harness.Data, files: list[str], kind: str) -> Iterator[Any]:
+    for path in files:
+        packets = io.demux_image(path)
+        x, y = harness.middle(packets.width, packets.height)
+        filters = f"crop=512:512:{x}:{y}:exact=1" if kind == "crop" else "scale=256:256:flags=bilinear"
+        yield io.to_numpy(io.convert_frames(io.decode_packets(packets, filter_desc=f"{filters},format=pix_fmts=rgb24")))
 
 
 def version() -> str:

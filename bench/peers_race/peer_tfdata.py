@@ -63,10 +63,14 @@ def classify(name: str, antialias: bool = True) -> harness.JobFunction:
     return lambda data, threads: batches(listed(data.files(name)), jpeg_step(antialias), threads, 256)
 
 
+def decode_webp(stored: Any, channels: int) -> Any:
+    image = tf.image.decode_webp(stored, channels=channels)
+    return image[0] if image.shape.rank == 4 else image
+
+
 def webp(data: harness.Data, threads: int) -> Iterator[Any]:
     def step(path: Any) -> Any:
-        image = tf.image.decode_webp(tf.io.read_file(path), channels=3)
-        image = image[0] if image.shape.rank == 4 else image
+        image = decode_webp(tf.io.read_file(path), channels=3)
         begin, size = crop_box(tf.shape(image))
         return finish(tf.slice(image, begin, size), True)
 
@@ -90,32 +94,36 @@ def start(data: harness.Data, threads: int) -> Iterator[Any]:
 
 
 def pixels(antialias: bool) -> harness.PixelFunction:
-    def function(files: list[str]) -> list[Any]:
-        arrays = []
+    def function(_: harness.Data, files: list[str], kind: str) -> Iterator[Any]:
+        decoders = {".png": tf.io.decode_png, ".webp": decode_webp}
         for path in files:
-            image = tf.io.decode_jpeg(tf.io.read_file(path), channels=3)
-            image = tf.image.resize(image, [256, 256], "bilinear", antialias=antialias).numpy()
-            arrays.append(numpy.clip(numpy.rint(image), 0, 255).astype(numpy.uint8))
-        return arrays
+            image = decoders.get(os.path.splitext(path)[1], tf.io.decode_jpeg)(tf.io.read_file(path), channels=3)
+            if kind == "crop":
+                x, y = harness.middle(image.shape[1], image.shape[0])
+                yield image[y : y + 512, x : x + 512].numpy()
+            else:
+                image = tf.image.resize(image, [256, 256], "bilinear", antialias=antialias).numpy()
+                yield numpy.clip(numpy.rint(image), 0, 255).astype(numpy.uint8)
 
     return function
 
 
+JOBS = {
+    "jpeg": classify("jpeg"),
+    "jpeg:noaa": classify("jpeg", antialias=False),
+    "jpeg512": classify("jpeg512"),
+    "png-kodak": crop("png-kodak"),
+    "png-cityscapes": crop("png-cityscapes"),
+    "webp": webp,
+    "start": start,
+}
 SETTING = "map(num_parallel_calls=AUTOTUNE), prefetch(AUTOTUNE), private_threadpool_size=cores, deterministic=False; {}"
 PEER = harness.Peer(
     name="tfdata",
     venv="tf",
     documents="tensorflow.org/guide/data_performance (parallel map, prefetch, AUTOTUNE); tf.io.decode_and_crop_jpeg",
     imports=imports,
-    jobs={
-        "jpeg": classify("jpeg"),
-        "jpeg:noaa": classify("jpeg", antialias=False),
-        "jpeg512": classify("jpeg512"),
-        "png-kodak": crop("png-kodak"),
-        "png-cityscapes": crop("png-cityscapes"),
-        "webp": webp,
-        "start": start,
-    },
+    jobs=JOBS,
     settings={
         "jpeg": SETTING.format("decode_and_crop_jpeg, resize(bilinear, antialias=True), transpose"),
         "jpeg:noaa": SETTING.format("antialias=False, which is what most code has"),
@@ -123,7 +131,7 @@ PEER = harness.Peer(
         "webp": SETTING.format("decode_webp, then the crop"),
         "start": "Dataset.list_files(pattern)",
     },
-    pixels={"": pixels(True), "noaa": pixels(False)},
+    pixels={job: pixels(job != "jpeg:noaa") for job in JOBS},
     version=lambda: f"TensorFlow {tf.__version__}",
     notes={"jpeg:noaa": "does less: no antialiasing"},
 )

@@ -120,11 +120,25 @@ def raw(data: harness.Data, threads: int) -> Iterator[Any]:
     return load(Array(), threads, 256)
 
 
-def pixels(files: list[str]) -> list[Any]:
-    """The reference of all: Pillow's decode and bilinear resize, which is antialiased."""
+def pixels(_: harness.Data, files: list[str], kind: str) -> Iterator[Any]:
+    """The reference of all: Pillow's decode, and its bilinear resize, which is antialiased, or its crop."""
     import numpy
 
-    return [numpy.asarray(Image.open(path).convert("RGB").resize((256, 256), Image.BILINEAR)) for path in files]
+    for path in files:
+        image = Image.open(path).convert("RGB")
+        if kind == "crop":
+            x, y = harness.middle(image.width, image.height)
+            yield numpy.asarray(image.crop((x, y, x + 512, y + 512)))
+        else:
+            yield numpy.asarray(image.resize((256, 256), Image.BILINEAR))
+
+
+def raw_pixels(data: harness.Data, files: list[str], _: str) -> list[Any]:
+    """As they are stored, which is 256x256."""
+    import numpy
+
+    array, places = numpy.load(data.records("array.npy"), mmap_mode="r"), {path: at for at, path in enumerate(data.files("jpeg"))}
+    return [array[places[path]] for path in files]
 
 
 def version() -> str:
@@ -135,22 +149,23 @@ def version() -> str:
     return f"torch {torch.__version__}, torchvision {torchvision.__version__}, Pillow{simd} {PIL.__version__}"
 
 
+JOBS = {
+    "jpeg": classify("jpeg"),
+    "jpeg512": classify("jpeg512"),
+    "randaug": classify("jpeg", randaug=True),
+    "png-kodak": crop("png-kodak"),
+    "png-cityscapes": crop("png-cityscapes"),
+    "raw": raw,
+    "webp": classify("webp"),
+    "start": classify("many"),
+}
 WORKERS = "DataLoader(num_workers=cores, batch_size={}), ImageFolder, Pillow, {}"
 PEER = harness.Peer(
     name="torch",
     venv="torch",
     documents="pytorch.org/docs, torch.utils.data (num_workers); torchvision's references/classification/presets.py, backend pil",
     imports=imports,
-    jobs={
-        "jpeg": classify("jpeg"),
-        "jpeg512": classify("jpeg512"),
-        "randaug": classify("jpeg", randaug=True),
-        "png-kodak": crop("png-kodak"),
-        "png-cityscapes": crop("png-cityscapes"),
-        "raw": raw,
-        "webp": classify("webp"),
-        "start": classify("many"),
-    },
+    jobs=JOBS,
     settings={
         "jpeg": WORKERS.format(256, "v2.RandomResizedCrop(224, antialias=True), RandomHorizontalFlip, PILToTensor, ToDtype(scale=True), Normalize"),
         "randaug": "the same with v2.RandAugment(2, 9) on Pillow images",
@@ -159,7 +174,7 @@ PEER = harness.Peer(
     },
     prepare={"array.npy": write_array},
     needs={"raw": ("array.npy",)},
-    pixels=pixels,
+    pixels={job: raw_pixels if job == "raw" else pixels for job in JOBS},
     version=version,
     notes={"raw": "of images reduced to 256x256"},
 )

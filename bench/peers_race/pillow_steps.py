@@ -72,7 +72,7 @@ def records(data: harness.Data, name: str) -> Iterator[tuple[bytes, int, str]]:
             yield file.read(), label, {"jpeg": "jpg"}.get(ending := path.rsplit(".", 1)[1].lower(), ending)
 
 
-def pixels(files: list[str]) -> list[Any]:
+def pixels(data: harness.Data, files: list[str], kind: str) -> Iterator[Any]:
     """Pillow's; it is run in this peer's environment all the same."""
     peer_torch.imports()
-    return peer_torch.pixels(files)
+    return peer_torch.pixels(data, files, kind)

@@ -2,6 +2,7 @@
 """What run.py measured, as Markdown: a table for each job, the aims beside what became of them, settings, versions."""
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,6 @@ from typing import Any
 import chart
 
 BASES = {"raw": "millrace:raw", "start": "millrace:new"}  # what others are compared with; else millrace:folder, the untouched files
-PIXEL_JOBS = ("jpeg", "randaug")  # of jpeg512 and webp all sources were encoded anew, raw is stored by each in its own way
 NEAR = 2.0  # of 255, on average: up to here it is rounding, the decoder's DCT and the filter's shape; without antialiasing it is 3 and more
 
 
@@ -74,18 +74,14 @@ def why_less(row: dict[str, Any], note: str, pixels: tuple[float, int] | None, r
     wrong = next((", ".join(run["wrong"]) for run in runs.values() if run.get("wrong")), "")
     if wrong:
         return wrong
-    if pixels and pixels[0] > NEAR and row["base"] in PIXEL_JOBS:
+    if pixels and pixels[0] > NEAR:
         return "other pixels than the reference"
     return ""
 
 
-def of_variant(found: dict[str, Any], row: dict[str, Any], what: str) -> Any:
-    """The pixels or the note of a row: of its variant, else of its peer."""
-    if what == "pixels":
-        told = found.get("pixels", {})
-        one = told.get(row["name"]) or told.get(row["peer"]) or {}
-        return (one["pixels_mean"], one["pixels_max"]) if "pixels_mean" in one else None
-    return found["peers"][row["peer"]]["notes"].get(row["job"], "")
+def pixels_of(row: dict[str, Any]) -> tuple[float, int] | None:
+    told = row.get("pixels") or {}
+    return (told["pixels_mean"], told["pixels_max"]) if "pixels_mean" in told else None
 
 
 def lines_of(found: dict[str, Any], job: str) -> list[Line]:
@@ -97,7 +93,7 @@ def lines_of(found: dict[str, Any], job: str) -> list[Line]:
         mine = runs[row["name"]]
         if not mine:
             continue
-        note, pixels = of_variant(found, row, "note"), of_variant(found, row, "pixels")
+        note, pixels = found["peers"][row["peer"]]["notes"].get(row["job"], ""), pixels_of(row)
         memory = row.get("memory") or next(iter(mine.values()))
         key = "first" if found["jobs"][job]["first"] else "core_ms"
 
@@ -140,6 +136,10 @@ def with_range(value: float | None, between: tuple[float, float] | None, digits:
     return f"{value:.{digits}f} ({between[0]:.{digits}f}–{between[1]:.{digits}f})"
 
 
+def apart(line: Line) -> str:
+    return f"{line.pixels[0]:.2f}, {line.pixels[1]}" if line.pixels else "–"
+
+
 def note_of(line: Line) -> str:
     if not line.less or line.less in line.note:
         return line.note
@@ -152,7 +152,10 @@ def job_table(found: dict[str, Any], job: str, lines: list[Line]) -> list[str]:
     source = found["data"].get(about["set"], {})
     text = [f"## {job}: {about['title']}", "", f"{source.get('files', 0):,} files: {source.get('about', '')}.", ""]
     if about["first"]:
-        text += [f"| | first batch, s | with imports, s | times {base} | memory then, MB | note |", "| --- | ---: | ---: | ---: | ---: | --- |"]
+        text += [
+            f"| | first batch, s | with imports, s | times {base} | memory then, MB | pixels: mean, max | note |",
+            "| --- | ---: | ---: | ---: | ---: | ---: | --- |",
+        ]
         for line in lines:
             cells = [
                 bold(line),
@@ -160,6 +163,7 @@ def job_table(found: dict[str, Any], job: str, lines: list[Line]) -> list[str]:
                 number(line.first_with_imports),
                 number(line.core_ratio),
                 number(line.memory, 0),
+                apart(line),
                 note_of(line),
             ]
             text.append(f"| {' | '.join(cells)} |")
@@ -169,7 +173,6 @@ def job_table(found: dict[str, Any], job: str, lines: list[Line]) -> list[str]:
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
     ]
     for line in lines:
-        pixels = f"{line.pixels[0]:.2f}, {line.pixels[1]}" if line.pixels and job in PIXEL_JOBS else "–"
         cells = [
             bold(line),
             with_range(line.core_ms, line.core_ms_range, 2 if (line.core_ms or 0) >= 1 else 3),
@@ -179,7 +182,7 @@ def job_table(found: dict[str, Any], job: str, lines: list[Line]) -> list[str]:
             number(line.first),
             number(line.first_with_imports),
             number(line.memory, 0),
-            pixels,
+            apart(line),
             note_of(line),
         ]
         text.append(f"| {' | '.join(cells)} |")
@@ -317,8 +320,8 @@ def aim_table(tables: Tables) -> list[str]:
 HOW = """How to read it: *core-ms an image* is user and system time of the whole process tree over the images of the measured span, the figure that noise touches
 least; images/s beside it. Medians of {rounds} rounds (lowest and highest in brackets); *times* are medians of the rounds' ratios: 3.0 core-ms times is three times the work. Everyone had the same
 {threads} cores, one after the other, from the page cache, in a process of its own; rounds were interleaved. *First batch* counts from the making of the loader; *with imports* from the start of
-the process. *Memory* is the most that the process tree had (proportional set size, mapped files included), in a round that was not timed. *Pixels* is how far the decode and resize of 60 images to 256x256 with
-the peer's own operators are from Pillow's (of 255). Rows that do less than the job are marked; they and rows of other pixels (more than {near} away on average) are no measure for an aim."""
+the process. *Memory* is the most that the process tree had (proportional set size, mapped files included), in a round that was not timed. *Pixels* is how far up to 60 images of the job's own
+set, decoded and resized to 256x256 (PNG: a crop of 512x512) with the row's own operators from what it stores, are from Pillow's of the same files (of 255). Rows that do less than the job are marked; they and rows of other pixels (more than {near} away on average) are no measure for an aim."""
 
 
 def head(found: dict[str, Any]) -> list[str]:
@@ -351,6 +354,9 @@ def trouble(found: dict[str, Any]) -> list[str]:
     text += [f"- {row['name']}, {row['base']}: left out: {row['failed'][:300]}" for row in found["rows"] if row["failed"]]
     lost = [(row, run) for row in found["rows"] if not row["failed"] for run in row["runs"] if run.get("counts") and "first" not in run]
     text += [f"- {row['name']}, {row['base']}: round {run['round']} failed: {run.get('error', '')[:300]}" for row, run in lost]
+    for row in found["rows"]:
+        why = (row.get("pixels") or {}).get("error") or (row.get("pixels") or {}).get("unavailable")
+        text += [f"- {row['name']}, {row['base']}: its pixels were not compared: {why[:300]}"] if why and not row["failed"] else []
     again = [row for row in found["rows"] for run in row["runs"] if run.get("counts") and run.get("tries", 1) > 1]
     still = [row for row in found["rows"] for run in row["runs"] if run.get("counts") and run.get("disturbed")]
     if again:
@@ -389,6 +395,16 @@ def page(found: dict[str, Any], tables: Tables) -> str:
         if lines:
             text += job_table(found, job, lines)
     return "\n".join(text + trouble(found) + settings_table(found))
+
+
+def read(path: Path) -> dict[str, Any]:
+    """What an earlier race wrote. The first ones had pixels by peer and variant, of full-size JPEGs alone."""
+    found: dict[str, Any] = json.loads(path.read_text())
+    old = found.pop("pixels", {})
+    for row in found["rows"]:
+        if row["base"] in ("jpeg", "randaug"):
+            row.setdefault("pixels", old.get(row["name"]) or old.get(row["peer"]))
+    return found
 
 
 def write(found: dict[str, Any], out: Path) -> str:

@@ -53,6 +53,7 @@ class Row:
     python: str
     runs: list[dict[str, Any]] = field(default_factory=list)
     memory: dict[str, Any] | None = None
+    pixels: dict[str, Any] | None = None
     failed: str | None = None
 
     @property
@@ -210,7 +211,7 @@ def rows_of(asked: argparse.Namespace, peers: dict[str, harness.Peer], missing: 
 def sets_of(rows: list[Row]) -> list[str]:
     """The sets and packed datasets that these rows read."""
     wanted = {harness.JOBS[row.base].set for row in rows}
-    names = [name for name in images.SETS if name in wanted]
+    names = [name for name in images.SETS if name in wanted | {harness.JOBS[row.base].source for row in rows}]
     if any(row.peer == "millrace" for row in rows):
         names += [f"packed/{name}" for name, (source, _) in images.PACKED.items() if source in wanted]
     return names
@@ -271,19 +272,17 @@ def remember(asked: argparse.Namespace, rows: list[Row]) -> None:
         say(f"{time.strftime('%H:%M:%S')} memory  {row.base:15} {row.name:24} {told.get('pss_mb', told.get('error'))} MB")
 
 
-def all_pixels(asked: argparse.Namespace, rows: list[Row], peers: dict[str, harness.Peer]) -> dict[str, dict[str, Any]]:
-    """The reference first, which is Pillow's (of the peer torch)."""
-    found: dict[str, dict[str, Any]] = {}
-    pythons = {row.peer: row.python for row in rows if row.failed is None}
-    if "torch" in peers and python_of(asked, peers["torch"]).exists():
-        pythons = {"torch": str(python_of(asked, peers["torch"]))} | pythons
-    for name in sorted(pythons, key=lambda name: name != "torch"):
-        for variant in harness.listed(peers[name])["pixels"]:
-            words = f"pixels:{variant}" if variant else "pixels"
-            told = start_command(asked, Row(name, words, pythons[name]), words)
-            found[f"{name}:{variant}" if variant else name] = told
-            say(f"pixels  {name}:{variant} {told.get('pixels_mean', told)} mean, {told.get('pixels_max')} at most")
-    return found
+def all_pixels(asked: argparse.Namespace, rows: list[Row], peers: dict[str, harness.Peer]) -> None:
+    """The reference of each set first, which is Pillow's (of the peer torch, whether it races or not)."""
+    rows = [row for row in rows if peers[row.peer].pixels_of(row.job)]
+    torch = all_peers().get("torch")
+    python = python_of(asked, torch) if torch else None
+    for source in dict.fromkeys(harness.JOBS[row.base].source for row in rows) if python and python.exists() else ():
+        told = start_command(asked, Row("torch", source, str(python)), "reference", source)
+        say(f"pixels  {source:15} {'reference':24} {told.get('files', told)} images")
+    for row in rows:
+        row.pixels = told = start_command(asked, row, "pixels", row.job)
+        say(f"pixels  {row.base:15} {row.name:24} {told.get('pixels_mean', told)} mean, {told.get('pixels_max')} at most")
 
 
 # The machine
@@ -357,7 +356,7 @@ def earlier(asked: argparse.Namespace) -> dict[str, Any]:
     path = asked.out / "peers.json"
     if not asked.add or not path.exists():
         return {}
-    found = dict(json.loads(path.read_text()))
+    found = report.read(path)
     found["races"] = [race for race in found["races"] if not set(race["jobs"]) <= set(asked.jobs)]
     found["jobs"] = {name: job for name, job in found["jobs"].items() if name not in asked.jobs}
     found["rows"] = [row for row in found["rows"] if row["base"] in found["jobs"]]
@@ -367,7 +366,7 @@ def earlier(asked: argparse.Namespace) -> dict[str, Any]:
 def joined(kept: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     """The two as one: today's word counts where both have one."""
     both = dict(found)
-    for name in ("jobs", "data", "versions", "peers", "pixels"):
+    for name in ("jobs", "data", "versions", "peers"):
         both[name] = {**kept.get(name, {}), **found.get(name, {})}
     both["jobs"] = {name: both["jobs"][name] for name in harness.JOBS if name in both["jobs"]}
     both["missing"] = {name: why for name, why in {**kept.get("missing", {}), **found["missing"]}.items() if name not in both["versions"]}
@@ -381,7 +380,7 @@ def main() -> None:
     asked = parsed()
     signal.signal(signal.SIGTERM, stopped)  # as Ctrl-C: the peer that runs ends, what was measured is reported
     if asked.report:
-        report.write(json.loads(asked.report.read_text()), asked.out)
+        report.write(report.read(asked.report), asked.out)
         return
     if asked.settings:
         print("\n".join(report.settings_of({name: harness.listed(peer) for name, peer in chosen(asked).items()})))
@@ -424,7 +423,7 @@ def main() -> None:
         (asked.out / "peers.json").write_text(json.dumps(joined(kept, found), indent=1) + "\n")
 
     try:
-        found["pixels"] = all_pixels(asked, rows, peers)
+        all_pixels(asked, rows, peers)
         race(asked, rows, peers, save)
     except KeyboardInterrupt:
         say("stopped: what was measured is reported")
