@@ -245,7 +245,8 @@ static int make_mask(mr__targets *t, mr_decoder *decoder, const stored_mask *mas
     int result = mr__decoder_view(decoder, mask->bytes, mask->nbytes, &hints, &decoded);
     if (result != 0)
         return mr__fail(detail, result, "its mask: %s", mr_decoder_detail(decoder));
-    return mr__target_mask(&t->scratch, &t->follow, &decoded, &made, detail);
+    result = mr__target_mask(&t->scratch, &t->follow, &decoded, &made, detail);
+    return result == MR_EARGUMENT ? MR_ECORRUPT : result; /* it is of another size: the dataset's fault */
 }
 
 /* The mask of one object, as it is stored, becomes that of the image as it is now. */

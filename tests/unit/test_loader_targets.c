@@ -500,7 +500,8 @@ static void check_bad(const char *json, const picture_file *mask, const char *wo
     mr_dataset *dataset = open_tar("bad.tar", &tar);
     mr_loader_options o = plain(ALL);
     mr_loader *loader = loading_new(dataset, "center(40)", &o);
-    assert_int_not_equal(loading_run(loader, UINT64_MAX).result, 0);
+    int result = loading_run(loader, UINT64_MAX).result;
+    assert_true(result < 0 && result != MR_EARGUMENT); // the data is at fault, not who asked
     assert_contains(mr_loader_detail(loader), "001");
     assert_contains(mr_loader_detail(loader), words);
     mr_loader_free(loader);
