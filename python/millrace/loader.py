@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .report import Report
 
 HELD_WARNING_SECONDS = 2.0
+UNTAKE_SECONDS = 1.0  # that Ctrl-C waits for another thread at most
 
 
 class Batch:
@@ -438,6 +439,7 @@ class Loader:
         """Begins the next epoch; after load_state_dict goes on where that says."""
         self._here()
         with self._lock:
+            self._check_alone("iter()")
             self._turn += 1
             self._start = self._at = self._next
             iterator = _Epoch(self, self._turn)
@@ -482,7 +484,12 @@ class Loader:
         self._here()
         check_state(state, self._facts)
         with self._lock:
-            self._move(json.dumps(dict(state), default=_unfit))
+            self._check_alone("load_state_dict()")
+            self._inside = True
+            try:
+                self._move(json.dumps(dict(state), default=_unfit))
+            finally:
+                self._inside = False
             self._next = self._at = _place_of(self._facts)
             self._start = self._next  # an iterator that has given no batch goes on from the state
             if self._begun == self._turn:
@@ -550,7 +557,8 @@ class Loader:
 
     def _open(self) -> None:
         """Makes the loader of the extension, in this process."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # so that a signal's handler is told, and does not wait for its own thread
+        self._inside = False  # whether who has the lock is in the middle of something
         self._closed = False
         self._broken = False
         self._pid = os.getpid()
@@ -620,28 +628,48 @@ class Loader:
         """The next batch of an iterator whose turn it is; None behind the last."""
         self._here()
         with self._lock:
-            if iterator.over:
-                return None
-            if iterator.turn != self._turn:
-                raise RuntimeError(
-                    "another iteration over this loader has begun, and this one is over: two at once need two loaders"
-                )
-            if self._begun != self._turn:
-                self._begin_epoch()
-            if self._core_at is None:
-                self._find()
-            self._core_at, step.before = None, self._at
-            raw = self._wait()
-            behind, last = _behind(raw, self._facts["global_batch"]), raw.last
-            self._core_at = self._at = step.behind = behind  # no calls between: signals are handled behind one
-            iterator.over = last
-            return raw
+            self._check_alone("next()")
+            self._inside = True
+            try:
+                return self._take_alone(iterator, step)
+            finally:
+                self._inside = False
+
+    def _take_alone(self, iterator: _Epoch, step: _Step) -> _core.Batch | None:
+        if iterator.over:
+            return None
+        if iterator.turn != self._turn:
+            raise RuntimeError(
+                "another iteration over this loader has begun, and this one is over: two at once need two loaders"
+            )
+        if self._begun != self._turn:
+            self._begin_epoch()
+        if self._core_at is None:
+            self._find()
+        self._core_at, step.before = None, self._at
+        raw = self._wait()
+        behind, last = _behind(raw, self._facts["global_batch"]), raw.last
+        self._core_at = self._at = step.behind = behind  # no calls between: signals are handled behind one
+        iterator.over = last
+        return raw
+
+    def _check_alone(self, asked: str) -> None:
+        """Whoever has the lock is this thread: where it is inside already, a signal has interrupted it there."""
+        if self._inside:
+            raise RuntimeError(
+                f"{asked} in a signal's handler, which has interrupted this very loader in the middle of a batch: note "
+                f"in the handler that it came, and call {asked} behind the batch"
+            )
 
     def _untake(self, iterator: _Epoch, step: _Step) -> None:
-        """An exception has come between a batch and the user: it comes once more, unless others have taken the next."""
-        with self._lock:
+        """An exception has come between a batch and the user: it comes once more, unless others take the next."""
+        if step.behind is None or not self._lock.acquire(timeout=UNTAKE_SECONDS):
+            return  # none was taken; or somebody waits for the next, and this exception does not wait for him
+        try:
             if iterator.turn == self._turn and self._at is step.behind:
                 self._core_at, self._at, iterator.over = None, step.before, False
+        finally:
+            self._lock.release()
 
     def _begin_epoch(self) -> None:
         epoch, position = self._start
