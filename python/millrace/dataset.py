@@ -18,6 +18,7 @@ from . import _core
 from ._core import Array, Error
 from ._progress import Show, showing
 from ._quantity import bytes_text, count_text
+from ._text import printable
 from .images import _named
 
 __all__ = ["Annotation", "Dataset", "Sample", "Samples"]
@@ -177,7 +178,7 @@ class Sample:
         return words + (["members=" + ", ".join(self.members)] if self.members else [])
 
     def __repr__(self) -> str:
-        return f"Sample({self.ordinal}, {', '.join(self._words())})"
+        return f"Sample({self.ordinal}, {printable(', '.join(self._words()))})"
 
     def _repr_html_(self) -> str:
         head = self.info()

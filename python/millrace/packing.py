@@ -16,7 +16,7 @@ from ._core import ArgumentError, Error
 from ._html import framed
 from ._progress import Show, showing
 from ._quantity import bytes_text, count_text, read_nbytes, read_share
-from ._text import rows_html
+from ._text import printable, rows_html
 from .dataset import Dataset, Path
 from .images import _named
 
@@ -107,7 +107,7 @@ class PackReport:
                     f"  {name:{width}}  {count_text(form['samples']):>13}  {bytes_text(form['nbytes']):>10}  "
                     f"{bytes_text(_mean(form)):>10}"
                 )
-        return "\n".join(lines)
+        return "\n".join(map(printable, lines))
 
 
 def _mean(form: Mapping[str, Any]) -> float:
@@ -372,7 +372,7 @@ class VerifyReport:
         )
         if self.files_before:
             lines.append(f"  {count_text(self.files_before, 'file')} had been verified by an earlier run")
-        return "\n".join(lines + [f"  {finding}" for finding in self.found])
+        return "\n".join(map(printable, lines + [f"  {finding}" for finding in self.found]))
 
 
 def verify(
