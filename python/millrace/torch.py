@@ -24,7 +24,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import torch
 import torch.distributed
@@ -756,7 +756,11 @@ def _make_resume() -> Any:
     return Resume
 
 
-def __getattr__(name: str) -> Any:
-    if name == "Resume":
-        return globals().setdefault(name, _make_resume())
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if TYPE_CHECKING:  # to which every name would be one of the module
+    Resume: Any
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name == "Resume":
+            return globals().setdefault(name, _make_resume())
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
