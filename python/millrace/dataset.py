@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any, Literal, Union, overload
 
 from . import _core
+from ._arguments import read_path, whole_or_none
 from ._core import Array, Error
 from ._progress import Show, showing
 from ._quantity import bytes_text, count_text
@@ -262,15 +263,15 @@ class Dataset:
         self._options: dict[str, Any] = {
             "layout": layout,
             "index": index,
-            "index_folder": None if index_folder is None else os.fspath(index_folder),
+            "index_folder": read_path("index_folder", index_folder),
             "broken": broken,
-            "list": None if list is None else os.fspath(list),
-            "threads": threads,
+            "list": read_path("list", list),
+            "threads": whole_or_none("threads", threads),
         }
         with showing(progress) as show:
             self._core = _core.Dataset(
                 self._paths,
-                **self._options | {"threads": threads or 0},
+                **self._options | {"threads": self._options["threads"] or 0},
                 rebuild=rebuild,
                 progress=show,
             )

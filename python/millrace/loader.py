@@ -15,18 +15,17 @@ from typing import TYPE_CHECKING, Any, Literal, Never, NoReturn, Self
 
 from . import _core
 from ._arguments import (
+    EPOCH_MAX,
     check_state,
-    order_of,
-    read_seed,
+    flag,
+    read_epoch,
+    read_options,
     refuse_unknown,
-    timeout_ns,
     whole,
-    whole_or_none,
     without_unknown,
 )
 from ._frameworks import View, choose, view_of
 from ._members import check_targets
-from ._quantity import read_nbytes
 from ._sums import joined
 from .dataset import Dataset, DatasetLike
 from .recipe import Recipe, RecipeLike
@@ -132,6 +131,7 @@ class Batch:
 
         >>> loss = torch.nn.functional.cross_entropy(model(batch.images), batch.soft_labels(1000))
         """
+        classes = whole("classes", classes, 0, 2**32 - 1)
         if self.raw is None:
             labels, mix = self._kept["plain labels"], self._kept["plain mix"]
             return self._loader._view(_soft_labels(labels, mix, classes, self.places))
@@ -287,7 +287,7 @@ class Loader:
       dataset      a path (a folder, "train-*.tar", a packed set, ...), several, or a `millrace.Dataset`
       recipe       text ("rrc(224) flip"), a `millrace.Recipe`, a list of steps, or a torchvision `v2.Compose`
       batch_size   samples in a batch of this rank
-      shuffle      anew in each epoch; False: as stored
+      shuffle      anew in each epoch; False: as stored, unless `order` says otherwise
       seed         of every random number
       drop_last    leave out an incomplete last batch; else it is short, or with `pad=True` filled up with black images
       epoch        the one to begin with
@@ -315,7 +315,7 @@ class Loader:
 
     Bad samples:
       bad          "fail"; "skip": another takes its place; "replace": a black image does
-      bad_max      more in an epoch are an error [1 %, at least 16]
+      bad_max      more in an epoch are an error [1 %, at least 16]; not 0, which is bad="fail"
       quarantine   a file that lists them, a JSON line each
       check_all    compare checksums of whole records, where a part would do
       limits       of each stored image: {"pixels": ..., "nbytes": ..., "scans": ..., "memory_nbytes": ...}
@@ -364,50 +364,20 @@ class Loader:
         pad: bool = False,
         **unknown: Never,
     ) -> None:
+        given = dict(locals())  # all arguments by name
         self._core: _core.Loader | None = None
         refuse_unknown(type(self), unknown)
         self.dataset: Dataset = dataset if isinstance(dataset, Dataset) else Dataset(dataset)
         self.recipe: Recipe = recipe if isinstance(recipe, Recipe) else Recipe(recipe)
         self.recipe.output()  # what is wrong with it is said here
-        self.batch_size = whole("batch_size", batch_size, 1, 2**32 - 1)
-        self._targets: tuple[str, ...] = (targets,) if isinstance(targets, str) else tuple(targets)
+        self._options: dict[str, Any] = read_options(given)
+        self.batch_size: int = self._options["batch"]
+        self._targets: tuple[str, ...] = self._options["targets"]
         check_targets(self.dataset, self._targets, mask_member, _frame_outside())
-        self._options: dict[str, Any] = {
-            "batch": self.batch_size,
-            "seed": read_seed(seed),
-            "epoch": whole("epoch", epoch, 0, 2**32 - 1),
-            "block": whole_or_none("block", block, 2**48),
-            "window": whole_or_none("window", window, 2**48),
-            "weights": weights,
-            "draws": whole_or_none("draws", draws, 2**48),
-            "repeats": whole_or_none("repeats", repeats),
-            "rank": whole_or_none("rank", rank),
-            "world": whole_or_none("world", world),
-            "drop_last": drop_last,
-            "form": form,
-            "threads": whole_or_none("threads", threads),
-            "slots": whole_or_none("slots", slots),
-            "memory_nbytes": 0 if memory is None else read_nbytes(memory, "memory"),
-            "reading": reading,
-            "read_depth": whole_or_none("read_depth", read_depth),
-            "check_all": check_all,
-            "pinning": "cores" if pin_threads else "none",
-            "numa_node": whole_or_none("numa_node", numa_node),
-            "bad": bad,
-            "bad_max": whole_or_none("bad_max", bad_max, 2**64 - 1),
-            "quarantine": None if quarantine is None else os.fspath(quarantine),
-            "timeout_ns": timeout_ns(timeout),
-            "device": device,
-            "targets": self._targets,
-            "mask_member": mask_member,
-            "limits": limits,
-        }
-        parts = {name: self._options[name] for name in ("block", "window", "weights", "draws", "repeats")}
-        self._options["order"] = order_of(order, shuffle, parts)
         self._to = choose(to)
         self._view: View = view_of(self._to)
-        self._copy = copy
-        self._pad = pad
+        self._copy = flag("copy", copy)
+        self._pad = flag("pad", pad)
         self._iterator: weakref.ref[_Epoch] | None = None  # the last one
         self._turn = self._begun = 0  # iterators are numbered; the last that was given a batch
         self._open()
@@ -465,7 +435,7 @@ class Loader:
     def set_epoch(self, epoch: int) -> None:
         """Makes the next `iter()` (and one that has given no batch yet) begin this epoch. Where that would come anyway,
         nothing changes: work goes on, also in the middle of an epoch that load_state_dict has put it in."""
-        epoch = whole("epoch", epoch, 0, 2**32 - 1)
+        epoch = read_epoch(epoch)
         if self._next[0] != epoch:
             self._next = (epoch, 0)
             if self._begun != self._turn:
@@ -673,6 +643,8 @@ class Loader:
 
     def _begin_epoch(self) -> None:
         epoch, position = self._start
+        if epoch > EPOCH_MAX:
+            raise _core.LimitError(f"epochs end at 2^32 - 1 ({EPOCH_MAX}), which is over: set_epoch(0) begins anew")
         if self._broken or self._core_at != self._start:
             self._move(json.dumps({**self._facts, "epoch": epoch, "position": position}))
         self._begun = self._turn

@@ -811,6 +811,16 @@ def test_a_signals_handler_inside_of_a_batch_is_told(asked):
     calls[asked]()
 
 
+def test_epochs_end():
+    loader = make(epoch=2**32 - 1)
+    assert len(ordinals(loader)) == 50
+    for _ in range(2):
+        with pytest.raises(mr.LimitError, match=r"epochs end at 2\^32 - 1 \(4294967295\).*set_epoch\(0\)"):
+            next(iter(loader))
+    loader.set_epoch(0)
+    assert ordinals(loader) == ordinals(make())
+
+
 def test_python_m_millrace():
     told = subprocess.run([sys.executable, "-m", "millrace"], check=True, capture_output=True, text=True).stdout
     assert told.startswith("millrace") and "processor" in told and "torch" in told
