@@ -268,13 +268,16 @@ class Dataset:
             "list": read_path("list", list),
             "threads": whole_or_none("threads", threads),
         }
-        with showing(progress) as show:
-            self._core = _core.Dataset(
-                self._paths,
-                **self._options | {"threads": self._options["threads"] or 0},
-                rebuild=rebuild,
-                progress=show,
-            )
+        try:
+            with showing(progress) as show:
+                self._core = _core.Dataset(
+                    self._paths,
+                    **self._options | {"threads": self._options["threads"] or 0},
+                    rebuild=rebuild,
+                    progress=show,
+                )
+        except Error as error:
+            raise _advised(error) from None
         self._length = len(self._core)
 
     @property
@@ -456,6 +459,20 @@ def _path_of(one: Any) -> str:
             f"a dataset is a path (str or os.PathLike), several of them, or a millrace.Dataset, not {one!r}"
         )
     return os.path.expanduser(path)
+
+
+def _advised(error: Error) -> Error:
+    """An error of opening with its way out in Python's words: the library's are those of the command."""
+    text, skip = str(error), 'mr.Dataset(path, broken="skip") leaves it out'
+    if "--broken=skip leaves it out" in text:
+        text = text.replace("--broken=skip leaves it out", skip)
+    elif ": no file that can be read: " in text:  # of which the library says no more
+        text = f"{text}; {skip}"
+    else:
+        return error
+    told = type(error)(text)
+    told.code = error.code
+    return told
 
 
 def _expanded(path: str) -> list[str]:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arguments that make no sense: refused where they are given, by name, with their value."""
 
+import os
+
 import pytest
 from demo import folder, picture
 
@@ -100,3 +102,16 @@ def test_files_that_are_not_there(tmp_path):
         mr.decode(tmp_path / "nothing.jpg")
     with pytest.raises(mr.StorageError, match="nothing"):
         mr.Dataset(tmp_path / "nothing")
+
+
+def test_what_is_broken_has_a_way_out_in_python(tmp_path):
+    (tmp_path / "set" / "a").mkdir(parents=True)
+    (tmp_path / "set" / "a" / "0.jpg").write_bytes(JPEG)
+    os.symlink(tmp_path / "nowhere.jpg", tmp_path / "set" / "a" / "dangling.jpg")
+    (tmp_path / "no.tar").write_bytes(b"a" * 1024)
+    for name, kind in (("set", mr.StorageError), ("no.tar", mr.DataError)):
+        with pytest.raises(kind) as caught:
+            mr.Dataset(tmp_path / name, index="none")
+        assert str(caught.value).endswith('; mr.Dataset(path, broken="skip") leaves it out')
+        assert str(caught.value).count("leaves it out") == 1 and caught.value.code.startswith("MR_E")
+    assert len(mr.Dataset(tmp_path / "set", index="none", broken="skip")) == 1
