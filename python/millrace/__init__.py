@@ -44,7 +44,7 @@ from .recipe import Recipe
 from .steps import *  # noqa: F403
 
 if TYPE_CHECKING:
-    from . import torch
+    from . import torch as torch
 
 __version__: str = _core.version()
 
@@ -76,10 +76,12 @@ __all__ += steps.__all__
 _LAZY = ("torch",)  # modules that import what is large
 
 
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return importlib.import_module(f".{name}", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # to which every name would be one of the package
+
+    def __getattr__(name: str) -> Any:
+        if name in _LAZY:
+            return importlib.import_module(f".{name}", __name__)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -6,14 +6,17 @@ from __future__ import annotations
 import difflib
 import inspect
 import operator
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from ._core import ArgumentError
+from ._quantity import read_nbytes
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 NEVER_NS = 2**62
+EPOCH_MAX = 2**32 - 1
 
 # What torch's DataLoader and other loaders have, and what serves here instead.
 _ELSEWHERE = {
@@ -88,6 +91,92 @@ def whole_or_none(name: str, value: Any, most: int = 2**32 - 1) -> int | None:
     return None if value is None else whole(name, value, 0, most)
 
 
+def flag(name: str, value: Any) -> bool:
+    """True or False, NumPy's too, or a number for them; None is False. Texts, as "no", would all be true."""
+    if value is None or isinstance(value, int) or type(value).__name__ in ("bool", "bool_"):
+        return bool(value)
+    raise TypeError(f"{name}={value!r} is neither True nor False")
+
+
+def read_epoch(value: Any) -> int:
+    """The number of an epoch."""
+    return whole("epoch", value, 0, EPOCH_MAX)
+
+
+def read_ranks(rank: Any, world: Any) -> tuple[int, int] | None:
+    """Both of them, or neither."""
+    if rank is None and world is None:
+        return None
+    first = whole_or_none("rank", rank)
+    count = None if world is None else whole("world", world, 1, 2**32 - 1)
+    if first is None or count is None:
+        alone = f"world={count}" if first is None else f"rank={first}"
+        raise ArgumentError(f"{alone} alone: rank and world are given together, or neither")
+    if first >= count:
+        raise ArgumentError(f"rank={first} of world={count}: ranks are from 0 to {count - 1}")
+    return first, count
+
+
+def read_bad_max(value: Any) -> int | None:
+    """How many bad samples an epoch may have; None for the library's default."""
+    number = whole_or_none("bad_max", value, 2**64 - 1)
+    if number == 0:
+        raise ArgumentError('bad_max=0: bad="fail" has the first bad sample be an error; else it is at least 1')
+    return number
+
+
+def read_path(name: str, value: Any) -> str | None:
+    """A path as the extension takes it; None for none."""
+    if value is None:
+        return None
+    if not isinstance(value, (str, bytes, os.PathLike)):
+        raise TypeError(f"{name}={value!r} is not a path (str or os.PathLike)")
+    path: Any = os.fspath(value)
+    return path
+
+
+_TARGETS = ("boxes", "keypoints", "mask", "masks")
+
+
+def read_targets(value: Any) -> tuple[str, ...]:
+    """The names of what follows the images: one, or several."""
+    names = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else (value,)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"targets={value!r} is neither one of {', '.join(_TARGETS)} nor several of them")
+        if name not in _TARGETS:
+            raise ArgumentError(f"a target cannot be {name!r} (one of: {', '.join(_TARGETS)})")
+    return names
+
+
+_LIMITS = ("pixels", "nbytes", "scans", "memory_nbytes")
+
+
+def read_limits(value: Any) -> dict[str, int] | None:
+    """Limits of stored images, by name; None for the library's defaults."""
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise TypeError(f"limits={value!r} is not a dict, as {{'pixels': 10**8}}")
+    for name in value:
+        if name not in _LIMITS:
+            raise ArgumentError(f"a limit cannot be {name!r} (one of: {', '.join(_LIMITS)})")
+    return {name: whole(f"limits[{name!r}]", number) for name, number in value.items()}
+
+
+def read_region(value: Any) -> tuple[int, int, int, int] | None:
+    """A part of an image; None for all of it."""
+    if value is None:
+        return None
+    try:
+        x, y, width, height = (whole("region", number, 0, 2**32 - 1) for number in value)
+    except (TypeError, ValueError):
+        raise ArgumentError(
+            f"region={value!r} is not (x, y, width, height), four whole numbers of at least 0"
+        ) from None
+    return x, y, width, height
+
+
 def read_seed(value: Any) -> int:
     """A seed; None is none, since the same seed is what makes the same batches."""
     if value is None:
@@ -118,13 +207,62 @@ def order_of(order: str | None, shuffle: bool, parts: Mapping[str, Any]) -> str:
     asked = list(dict.fromkeys(_ORDERS[name] for name in given))
     if len(asked) > 1:
         raise ArgumentError(f'the arguments ask for two orders, "{asked[0]}" and "{asked[1]}": leave one out')
+    if shuffle and order == "sequential":
+        raise ArgumentError('shuffle=True, but order="sequential" is as stored: leave one out')
     return order or (asked[0] if asked else "shuffled" if shuffle else "sequential")
+
+
+_CHOICES = {
+    "order": ("shuffled", "sequential", "windowed", "weighted", "repeated"),
+    "reading": ("auto", "threads", "direct", "ahead"),
+    "bad": ("fail", "skip", "replace"),
+}
+
+
+def read_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the extension's loader, of the arguments of `millrace.Loader` by name. Form, weights, device and
+    mask_member are as they were given: the extension checks them."""
+    for name, choice in _CHOICES.items():
+        if given[name] is not None and given[name] not in choice:
+            raise ArgumentError(f"{name} cannot be {given[name]!r} (one of: {', '.join(choice)})")
+    ranks, memory = read_ranks(given["rank"], given["world"]), given["memory"]
+    options: dict[str, Any] = {
+        "batch": whole("batch_size", given["batch_size"], 1, 2**32 - 1),
+        "seed": read_seed(given["seed"]),
+        "epoch": read_epoch(given["epoch"]),
+        "rank": ranks and ranks[0],
+        "world": ranks and ranks[1],
+        "memory_nbytes": 0 if memory is None else read_nbytes(memory, "memory"),
+        "pinning": "cores" if flag("pin_threads", given["pin_threads"]) else "none",
+        "bad_max": read_bad_max(given["bad_max"]),
+        "quarantine": read_path("quarantine", given["quarantine"]),
+        "timeout_ns": timeout_ns(given["timeout"]),
+        "targets": read_targets(given["targets"]),
+        "limits": read_limits(given["limits"]),
+    }
+    for name in ("block", "window", "draws"):
+        options[name] = whole_or_none(name, given[name], 2**48)
+    for name in ("repeats", "threads", "slots", "read_depth", "numa_node"):
+        options[name] = whole_or_none(name, given[name])
+    for name in ("drop_last", "check_all"):
+        options[name] = flag(name, given[name])
+    for name in ("weights", "form", "reading", "bad", "device", "mask_member"):
+        options[name] = given[name]
+    parts = {name: options[name] for name in ("block", "window", "weights", "draws", "repeats")}
+    options["order"] = order_of(given["order"], flag("shuffle", given["shuffle"]), parts)
+    return options
+
+
+def read_state(state: Any) -> Mapping[str, Any]:
+    """What state_dict() gave."""
+    if not isinstance(state, Mapping):
+        raise TypeError(f"a state is the dict that state_dict() gave, not {state!r}")
+    return state
 
 
 def check_state(state: Any, ours: Mapping[str, Any]) -> None:
     """ArgumentError when a state is of something else, with what differs."""
-    if not isinstance(state, Mapping):
-        raise TypeError(f"a state is the dict that state_dict() gave, not {state!r}")
+    state = read_state(state)
     said = {
         "dataset": "of another dataset (or of one that has changed since): open the same one",
         "recipe": "of another recipe: make the loader with the same steps, in the same order",

@@ -44,6 +44,8 @@ def _numbers(value: Any) -> str:
 
 def _one_or_numbers(value: Any) -> str:
     """Several that are equal are one, so that it is the same recipe however it was typed."""
+    if _is_list(value) and len(value) not in (1, 3, 4):
+        raise ValueError(f"is one number, or one for each channel (3, or 4 with alpha), not {len(value)}: {value!r}")
     texts = _numbers(value).split("/")
     return texts[0] if len(set(texts)) == 1 else "/".join(texts)
 

@@ -30,6 +30,11 @@ STYLE = (
 )
 
 
+def printable(text: str) -> str:
+    """On one line, whatever names are: control characters and the like as Python writes them, "\\n", "\\x1b"."""
+    return text if text.isprintable() else "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
+
+
 def time_text(seconds: float) -> str:
     """34.8 us"""
     value = max(seconds * 1e9, 0.0)

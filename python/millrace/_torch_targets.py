@@ -16,11 +16,16 @@ HAS_AREA, IS_CROWD, IS_ROTATED = 2, 4, 8  # MR_OBJECT_...
 Show = Callable[[_core.Array], torch.Tensor]
 
 
+def check_tv_tensors(asked: bool | str) -> bool | str:
+    """What the argument may be."""
+    if asked is not True and asked is not False and asked != "auto":
+        raise _core.ArgumentError(f'tv_tensors={asked!r} is none of True, False, "auto"')
+    return asked
+
+
 def tv_tensors_module(asked: bool | str) -> Any:
     """torchvision.tv_tensors; None where tensors are to be plain, or torchvision cannot be imported and need not be."""
-    if asked not in (True, False, "auto"):
-        raise _core.ArgumentError(f'tv_tensors={asked!r} is none of True, False, "auto"')
-    if asked is False:
+    if check_tv_tensors(asked) is False:
         return None
     try:
         return importlib.import_module("torchvision.tv_tensors")

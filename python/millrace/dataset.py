@@ -15,9 +15,11 @@ from functools import cached_property
 from typing import Any, Literal, Union, overload
 
 from . import _core
+from ._arguments import read_path, whole_or_none
 from ._core import Array, Error
 from ._progress import Show, showing
 from ._quantity import bytes_text, count_text
+from ._text import printable
 from .images import _named
 
 __all__ = ["Annotation", "Dataset", "Sample", "Samples"]
@@ -177,7 +179,7 @@ class Sample:
         return words + (["members=" + ", ".join(self.members)] if self.members else [])
 
     def __repr__(self) -> str:
-        return f"Sample({self.ordinal}, {', '.join(self._words())})"
+        return f"Sample({self.ordinal}, {printable(', '.join(self._words()))})"
 
     def _repr_html_(self) -> str:
         head = self.info()
@@ -261,18 +263,21 @@ class Dataset:
         self._options: dict[str, Any] = {
             "layout": layout,
             "index": index,
-            "index_folder": None if index_folder is None else os.fspath(index_folder),
+            "index_folder": read_path("index_folder", index_folder),
             "broken": broken,
-            "list": None if list is None else os.fspath(list),
-            "threads": threads,
+            "list": read_path("list", list),
+            "threads": whole_or_none("threads", threads),
         }
-        with showing(progress) as show:
-            self._core = _core.Dataset(
-                self._paths,
-                **self._options | {"threads": threads or 0},
-                rebuild=rebuild,
-                progress=show,
-            )
+        try:
+            with showing(progress) as show:
+                self._core = _core.Dataset(
+                    self._paths,
+                    **self._options | {"threads": self._options["threads"] or 0},
+                    rebuild=rebuild,
+                    progress=show,
+                )
+        except Error as error:
+            raise _advised(error) from None
         self._length = len(self._core)
 
     @property
@@ -454,6 +459,20 @@ def _path_of(one: Any) -> str:
             f"a dataset is a path (str or os.PathLike), several of them, or a millrace.Dataset, not {one!r}"
         )
     return os.path.expanduser(path)
+
+
+def _advised(error: Error) -> Error:
+    """An error of opening with its way out in Python's words: the library's are those of the command."""
+    text, skip = str(error), 'mr.Dataset(path, broken="skip") leaves it out'
+    if "--broken=skip leaves it out" in text:
+        text = text.replace("--broken=skip leaves it out", skip)
+    elif ": no file that can be read: " in text:  # of which the library says no more
+        text = f"{text}; {skip}"
+    else:
+        return error
+    told = type(error)(text)
+    told.code = error.code
+    return told
 
 
 def _expanded(path: str) -> list[str]:

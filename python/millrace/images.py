@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import _core
+from ._arguments import flag, read_limits, read_region, whole, whole_or_none
 from ._core import ArgumentError, Array, Error
 
 __all__ = ["Recoded", "decode", "encode", "info", "recode"]
@@ -23,7 +24,7 @@ def _named(error: Error, name: str) -> Error:
 
 
 def _bytes_of(data: Any) -> tuple[Any, str | None]:
-    """Bytes, and the name of the file that they are of."""
+    """Bytes, and the name of the file that they are of. What cannot be opened is Python's OSError, as it comes."""
     if isinstance(data, (str, os.PathLike)):
         with open(data, "rb") as file:
             return file.read(), os.fspath(data)
@@ -62,7 +63,7 @@ def info(data: Any) -> dict[str, Any]:
 
 def _shape_of(mode: str | None, channels: int | None, depth: int | None) -> tuple[int, int]:
     if mode is None:
-        return channels or 0, depth or 0
+        return whole_or_none("channels", channels) or 0, whole_or_none("depth", depth) or 0
     if channels is not None or depth is not None:
         raise ArgumentError("mode says channels and depth: give the one or the others")
     if mode not in _MODES:
@@ -106,19 +107,18 @@ def decode(
     """
     stored, name = _bytes_of(data)
     wanted_channels, wanted_depth = _shape_of(mode, channels, depth)
-    part = None if region is None else (int(region[0]), int(region[1]), int(region[2]), int(region[3]))
     try:
         return _core.decode(
             stored,
-            region=part,
-            reduce=reduce,
+            region=read_region(region),
+            reduce=whole("reduce", reduce, 0, 2**32 - 1),
             channels=wanted_channels,
             depth=wanted_depth,
-            orient=orient,
-            accept_damaged=accept_damaged,
-            values=values,
+            orient=flag("orient", orient),
+            accept_damaged=flag("accept_damaged", accept_damaged),
+            values=flag("values", values),
             index=index,
-            limits=limits,
+            limits=read_limits(limits),
         )
     except Error as error:
         if name is None:
@@ -193,15 +193,15 @@ def encode(
     stored = _core.encode(
         _pixels_of(image),
         form,
-        quality=quality or 0,
+        quality=whole_or_none("quality", quality) or 0,
         subsampling=subsampling,
-        progressive=progressive,
-        lossless=lossless,
-        effort=effort or 0,
-        orientation=orientation,
+        progressive=flag("progressive", progressive),
+        lossless=flag("lossless", lossless),
+        effort=whole_or_none("effort", effort) or 0,
+        orientation=whole("orientation", orientation, 0, 2**32 - 1),
         icc=icc,
         preset=preset,  # type: ignore[arg-type]
-        threads=threads or 0,
+        threads=whole_or_none("threads", threads) or 0,
     )
     if path is not None:
         with open(path, "wb") as file:
@@ -235,7 +235,11 @@ def recode(
     stored, name = _bytes_of(data)
     try:
         made, report = _core.recode(
-            stored, form, quality=quality or 0, without_origin=without_origin, threads=threads or 0
+            stored,
+            form,
+            quality=whole_or_none("quality", quality) or 0,
+            without_origin=flag("without_origin", without_origin),
+            threads=whole_or_none("threads", threads) or 0,
         )
     except Error as error:
         if name is None:

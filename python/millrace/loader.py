@@ -15,18 +15,17 @@ from typing import TYPE_CHECKING, Any, Literal, Never, NoReturn, Self
 
 from . import _core
 from ._arguments import (
+    EPOCH_MAX,
     check_state,
-    order_of,
-    read_seed,
+    flag,
+    read_epoch,
+    read_options,
     refuse_unknown,
-    timeout_ns,
     whole,
-    whole_or_none,
     without_unknown,
 )
 from ._frameworks import View, choose, view_of
 from ._members import check_targets
-from ._quantity import read_nbytes
 from ._sums import joined
 from .dataset import Dataset, DatasetLike
 from .recipe import Recipe, RecipeLike
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from .report import Report
 
 HELD_WARNING_SECONDS = 2.0
+UNTAKE_SECONDS = 1.0  # that Ctrl-C waits for another thread at most
 
 
 class Batch:
@@ -131,6 +131,7 @@ class Batch:
 
         >>> loss = torch.nn.functional.cross_entropy(model(batch.images), batch.soft_labels(1000))
         """
+        classes = whole("classes", classes, 0, 2**32 - 1)
         if self.raw is None:
             labels, mix = self._kept["plain labels"], self._kept["plain mix"]
             return self._loader._view(_soft_labels(labels, mix, classes, self.places))
@@ -286,7 +287,7 @@ class Loader:
       dataset      a path (a folder, "train-*.tar", a packed set, ...), several, or a `millrace.Dataset`
       recipe       text ("rrc(224) flip"), a `millrace.Recipe`, a list of steps, or a torchvision `v2.Compose`
       batch_size   samples in a batch of this rank
-      shuffle      anew in each epoch; False: as stored
+      shuffle      anew in each epoch; False: as stored, unless `order` says otherwise
       seed         of every random number
       drop_last    leave out an incomplete last batch; else it is short, or with `pad=True` filled up with black images
       epoch        the one to begin with
@@ -314,7 +315,7 @@ class Loader:
 
     Bad samples:
       bad          "fail"; "skip": another takes its place; "replace": a black image does
-      bad_max      more in an epoch are an error [1 %, at least 16]
+      bad_max      more in an epoch are an error [1 %, at least 16]; not 0, which is bad="fail"
       quarantine   a file that lists them, a JSON line each
       check_all    compare checksums of whole records, where a part would do
       limits       of each stored image: {"pixels": ..., "nbytes": ..., "scans": ..., "memory_nbytes": ...}
@@ -363,50 +364,20 @@ class Loader:
         pad: bool = False,
         **unknown: Never,
     ) -> None:
+        given = dict(locals())  # all arguments by name
         self._core: _core.Loader | None = None
         refuse_unknown(type(self), unknown)
         self.dataset: Dataset = dataset if isinstance(dataset, Dataset) else Dataset(dataset)
         self.recipe: Recipe = recipe if isinstance(recipe, Recipe) else Recipe(recipe)
         self.recipe.output()  # what is wrong with it is said here
-        self.batch_size = whole("batch_size", batch_size, 1, 2**32 - 1)
-        self._targets: tuple[str, ...] = (targets,) if isinstance(targets, str) else tuple(targets)
+        self._options: dict[str, Any] = read_options(given)
+        self.batch_size: int = self._options["batch"]
+        self._targets: tuple[str, ...] = self._options["targets"]
         check_targets(self.dataset, self._targets, mask_member, _frame_outside())
-        self._options: dict[str, Any] = {
-            "batch": self.batch_size,
-            "seed": read_seed(seed),
-            "epoch": whole("epoch", epoch, 0, 2**32 - 1),
-            "block": whole_or_none("block", block, 2**48),
-            "window": whole_or_none("window", window, 2**48),
-            "weights": weights,
-            "draws": whole_or_none("draws", draws, 2**48),
-            "repeats": whole_or_none("repeats", repeats),
-            "rank": whole_or_none("rank", rank),
-            "world": whole_or_none("world", world),
-            "drop_last": drop_last,
-            "form": form,
-            "threads": whole_or_none("threads", threads),
-            "slots": whole_or_none("slots", slots),
-            "memory_nbytes": 0 if memory is None else read_nbytes(memory, "memory"),
-            "reading": reading,
-            "read_depth": whole_or_none("read_depth", read_depth),
-            "check_all": check_all,
-            "pinning": "cores" if pin_threads else "none",
-            "numa_node": whole_or_none("numa_node", numa_node),
-            "bad": bad,
-            "bad_max": whole_or_none("bad_max", bad_max, 2**64 - 1),
-            "quarantine": None if quarantine is None else os.fspath(quarantine),
-            "timeout_ns": timeout_ns(timeout),
-            "device": device,
-            "targets": self._targets,
-            "mask_member": mask_member,
-            "limits": limits,
-        }
-        parts = {name: self._options[name] for name in ("block", "window", "weights", "draws", "repeats")}
-        self._options["order"] = order_of(order, shuffle, parts)
         self._to = choose(to)
         self._view: View = view_of(self._to)
-        self._copy = copy
-        self._pad = pad
+        self._copy = flag("copy", copy)
+        self._pad = flag("pad", pad)
         self._iterator: weakref.ref[_Epoch] | None = None  # the last one
         self._turn = self._begun = 0  # iterators are numbered; the last that was given a batch
         self._open()
@@ -438,6 +409,7 @@ class Loader:
         """Begins the next epoch; after load_state_dict goes on where that says."""
         self._here()
         with self._lock:
+            self._check_alone("iter()")
             self._turn += 1
             self._start = self._at = self._next
             iterator = _Epoch(self, self._turn)
@@ -463,7 +435,7 @@ class Loader:
     def set_epoch(self, epoch: int) -> None:
         """Makes the next `iter()` (and one that has given no batch yet) begin this epoch. Where that would come anyway,
         nothing changes: work goes on, also in the middle of an epoch that load_state_dict has put it in."""
-        epoch = whole("epoch", epoch, 0, 2**32 - 1)
+        epoch = read_epoch(epoch)
         if self._next[0] != epoch:
             self._next = (epoch, 0)
             if self._begun != self._turn:
@@ -482,7 +454,12 @@ class Loader:
         self._here()
         check_state(state, self._facts)
         with self._lock:
-            self._move(json.dumps(dict(state), default=_unfit))
+            self._check_alone("load_state_dict()")
+            self._inside = True
+            try:
+                self._move(json.dumps(dict(state), default=_unfit))
+            finally:
+                self._inside = False
             self._next = self._at = _place_of(self._facts)
             self._start = self._next  # an iterator that has given no batch goes on from the state
             if self._begun == self._turn:
@@ -550,7 +527,8 @@ class Loader:
 
     def _open(self) -> None:
         """Makes the loader of the extension, in this process."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # so that a signal's handler is told, and does not wait for its own thread
+        self._inside = False  # whether who has the lock is in the middle of something
         self._closed = False
         self._broken = False
         self._pid = os.getpid()
@@ -620,31 +598,53 @@ class Loader:
         """The next batch of an iterator whose turn it is; None behind the last."""
         self._here()
         with self._lock:
-            if iterator.over:
-                return None
-            if iterator.turn != self._turn:
-                raise RuntimeError(
-                    "another iteration over this loader has begun, and this one is over: two at once need two loaders"
-                )
-            if self._begun != self._turn:
-                self._begin_epoch()
-            if self._core_at is None:
-                self._find()
-            self._core_at, step.before = None, self._at
-            raw = self._wait()
-            behind, last = _behind(raw, self._facts["global_batch"]), raw.last
-            self._core_at = self._at = step.behind = behind  # no calls between: signals are handled behind one
-            iterator.over = last
-            return raw
+            self._check_alone("next()")
+            self._inside = True
+            try:
+                return self._take_alone(iterator, step)
+            finally:
+                self._inside = False
+
+    def _take_alone(self, iterator: _Epoch, step: _Step) -> _core.Batch | None:
+        if iterator.over:
+            return None
+        if iterator.turn != self._turn:
+            raise RuntimeError(
+                "another iteration over this loader has begun, and this one is over: two at once need two loaders"
+            )
+        if self._begun != self._turn:
+            self._begin_epoch()
+        if self._core_at is None:
+            self._find()
+        self._core_at, step.before = None, self._at
+        raw = self._wait()
+        behind, last = _behind(raw, self._facts["global_batch"]), raw.last
+        self._core_at = self._at = step.behind = behind  # no calls between: signals are handled behind one
+        iterator.over = last
+        return raw
+
+    def _check_alone(self, asked: str) -> None:
+        """Whoever has the lock is this thread: where it is inside already, a signal has interrupted it there."""
+        if self._inside:
+            raise RuntimeError(
+                f"{asked} in a signal's handler, which has interrupted this very loader in the middle of a batch: note "
+                f"in the handler that it came, and call {asked} behind the batch"
+            )
 
     def _untake(self, iterator: _Epoch, step: _Step) -> None:
-        """An exception has come between a batch and the user: it comes once more, unless others have taken the next."""
-        with self._lock:
+        """An exception has come between a batch and the user: it comes once more, unless others take the next."""
+        if step.behind is None or not self._lock.acquire(timeout=UNTAKE_SECONDS):
+            return  # none was taken; or somebody waits for the next, and this exception does not wait for him
+        try:
             if iterator.turn == self._turn and self._at is step.behind:
                 self._core_at, self._at, iterator.over = None, step.before, False
+        finally:
+            self._lock.release()
 
     def _begin_epoch(self) -> None:
         epoch, position = self._start
+        if epoch > EPOCH_MAX:
+            raise _core.LimitError(f"epochs end at 2^32 - 1 ({EPOCH_MAX}), which is over: set_epoch(0) begins anew")
         if self._broken or self._core_at != self._start:
             self._move(json.dumps({**self._facts, "epoch": epoch, "position": position}))
         self._begun = self._turn

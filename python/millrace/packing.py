@@ -12,11 +12,12 @@ from html import escape
 from typing import Any
 
 from . import _core
+from ._arguments import read_path, whole_or_none
 from ._core import ArgumentError, Error
 from ._html import framed
 from ._progress import Show, showing
 from ._quantity import bytes_text, count_text, read_nbytes, read_share
-from ._text import rows_html
+from ._text import printable, rows_html
 from .dataset import Dataset, Path
 from .images import _named
 
@@ -107,7 +108,7 @@ class PackReport:
                     f"  {name:{width}}  {count_text(form['samples']):>13}  {bytes_text(form['nbytes']):>10}  "
                     f"{bytes_text(_mean(form)):>10}"
                 )
-        return "\n".join(lines)
+        return "\n".join(map(printable, lines))
 
 
 def _mean(form: Mapping[str, Any]) -> float:
@@ -210,6 +211,13 @@ def _read_part(part: str | Sequence[int] | None) -> tuple[int, int]:
     return first, last
 
 
+def _folder_of(folder: Any) -> str:
+    path = read_path("folder", folder)
+    if path is None:
+        raise TypeError("folder=None is not a path (str or os.PathLike)")
+    return path
+
+
 def _check_places(paths: Sequence[str], folder: str) -> None:
     """A dataset that grows into its own source would be packed into itself."""
     to = os.path.realpath(folder)
@@ -268,7 +276,7 @@ def pack(
     >>> print(mr.pack("imagenet/train", "/fast/train", ["jpeg", "l3"]))
     Packed 1,281,167 samples into /fast/train: ...
     """
-    to = os.path.expanduser(os.fspath(folder))
+    to = os.path.expanduser(_folder_of(folder))
     wanted = read_forms(forms, max_side, short_side)
     first, last = _read_part(part)
     dataset = source if isinstance(source, Dataset) else Dataset(source, threads=threads, progress=progress)
@@ -281,7 +289,7 @@ def pack(
                 to,
                 wanted,
                 shard_nbytes=0 if shard_size is None else read_nbytes(shard_size, "shard_size"),
-                shard_samples=shard_samples or 0,
+                shard_samples=whole_or_none("shard_samples", shard_samples, 2**64 - 1) or 0,
                 budget_nbytes=0 if budget is None else read_nbytes(budget, "budget"),
                 no_row_index=not row_index,
                 no_check=not check,
@@ -291,7 +299,7 @@ def pack(
                 part=first,
                 parts=last,
                 max_bad=read_share(max_bad, "max_bad"),
-                threads=threads or 0,
+                threads=whole_or_none("threads", threads) or 0,
                 progress=show,
             )
     except Error as error:
@@ -372,7 +380,7 @@ class VerifyReport:
         )
         if self.files_before:
             lines.append(f"  {count_text(self.files_before, 'file')} had been verified by an earlier run")
-        return "\n".join(lines + [f"  {finding}" for finding in self.found])
+        return "\n".join(map(printable, lines + [f"  {finding}" for finding in self.found]))
 
 
 def verify(
@@ -386,7 +394,7 @@ def verify(
 
     >>> assert mr.verify("/fast/train"), "it is damaged"
     """
-    where = os.path.expanduser(os.fspath(folder))
+    where = os.path.expanduser(_folder_of(folder))
     if os.path.exists(where) and not os.path.lexists(os.path.join(where, "dataset.json")):
         raise _core.ArgumentError(
             f"{where} is not a packed dataset: it has no dataset.json (mr.pack makes one; what is not packed has no "
@@ -395,7 +403,10 @@ def verify(
     start = time.monotonic()
     with showing(progress) as show:
         told = _core.verify(
-            where, threads=threads or 0, report=None if report is None else os.fspath(report), progress=show
+            where,
+            threads=whole_or_none("threads", threads) or 0,
+            report=read_path("report", report),
+            progress=show,
         )
     found = [Finding(**one | {"survivors": (one["survivors"] or "").split()}) for one in told.pop("found")]
     return VerifyReport(where, **told, seconds=time.monotonic() - start, found=found)

@@ -12,7 +12,7 @@ from ._arguments import whole
 from ._html import data_url, framed, key_html
 from ._html import label_text as _label_text
 from ._quantity import count_text
-from ._text import rows_html
+from ._text import printable, rows_html
 
 if TYPE_CHECKING:
     from .loader import Loader
@@ -77,12 +77,15 @@ class Peek:
         return len(self.samples)
 
     def __str__(self) -> str:
-        rows = [(str(s.position), str(s.ordinal), _short(s.key), s.text, _objects(s)) for s in self.samples]
+        rows = [
+            (str(s.position), str(s.ordinal), _short(printable(s.key)), printable(s.text), _objects(s))
+            for s in self.samples
+        ]
         heads = ("position", "sample", "key", "label", "objects")
         used = [i for i in range(5) if i < 4 or any(row[4] for row in rows)]
         widths = [max(len(row[i]) for row in [heads, *rows]) for i in range(5)]
         lines = ["  ".join(_cell(row[i], widths[i], i < 2) for i in used).rstrip() for row in [heads, *rows]]
-        facts = [f"{name:<8} {value}" for name, value in self._facts]
+        facts = [f"{name:<8} {printable(value)}" for name, value in self._facts]
         return "\n".join([self._head(), "", *("  " + line for line in lines), "", *("  " + fact for fact in facts)])
 
     def __repr__(self) -> str:

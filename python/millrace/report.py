@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._quantity import bytes_text, count_text
-from ._text import STYLE, bar, rows_html, time_text, wrapped
+from ._text import STYLE, bar, printable, rows_html, time_text, wrapped
 
 if TYPE_CHECKING:
     from .loader import Loader
@@ -201,7 +201,7 @@ def _plain(value: Any) -> Any:
 
 
 def _labelled(label: str, text: str) -> str:
-    return f"  {label:<{LABEL - 2}}{wrapped(text, LABEL)}"
+    return f"  {label:<{LABEL - 2}}{wrapped(printable(text), LABEL)}"
 
 
 def _rss_nbytes() -> int:

@@ -1047,7 +1047,7 @@ class Normalize(Step, step="normalize"):
     """(v - mean) / std of values from 0 to 1, as numbers of 32 bits.
 
     Args:
-        mean: one number, or one for each channel
+        mean: one number, or one for each channel: 3, or 4 with alpha
         std: likewise, not 0
 
     Equals torchvision's `ToTensor()` and `Normalize` after it. `Normalize.imagenet()` and others are of known sets.
@@ -1055,6 +1055,12 @@ class Normalize(Step, step="normalize"):
 
     mean: Levels
     std: Levels
+
+    def _parts(self) -> Iterator[Part]:
+        yield from super()._parts()
+        counts = [len(each) for each in (self.mean, self.std) if _is_list(each)]  # type: ignore[arg-type]
+        if len(counts) == 2 and 1 not in counts and counts[0] != counts[1]:
+            raise _core.ArgumentError(f"{self!r}: a mean of {counts[0]} channels and an std of {counts[1]}")
 
     def __repr__(self) -> str:
         known = re.fullmatch(r"normalize\((\w+)\)", getattr(self, "_text", ""))

@@ -18,13 +18,14 @@ from __future__ import annotations
 import importlib
 import inspect
 import math
+import operator
 import os
 import sys
 import threading
 import warnings
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import torch
 import torch.distributed
@@ -32,12 +33,24 @@ import torch.utils.data
 
 from . import _core
 from . import loader as _loader
-from ._arguments import refuse_unknown
+from ._arguments import (
+    flag,
+    read_epoch,
+    read_limits,
+    read_options,
+    read_ranks,
+    read_seed,
+    read_state,
+    read_targets,
+    refuse_unknown,
+    whole,
+    whole_or_none,
+)
 from ._frameworks import view_of
 from ._members import check_targets
 from ._options import BatchOptions, LoaderOptions
 from ._torch_cuda import Cuda, Feed, each_tensor
-from ._torch_targets import batch_of_masks, target_of, tv_tensors_module
+from ._torch_targets import batch_of_masks, check_tv_tensors, target_of, tv_tensors_module
 from .dataset import Dataset, DatasetLike
 from .recipe import Recipe, RecipeLike
 
@@ -209,11 +222,12 @@ class Loader(_loader.Loader):
         options["to"] = "torch"
         self._given_ranks = options.get("rank") is not None or options.get("world") is not None
         self._ranks = (0, 1)  # as the loader of the extension has them
-        self._num_classes = num_classes
-        self._asked_tv_tensors = tv_tensors
+        self._num_classes = whole_or_none("num_classes", num_classes)
+        self._asked_tv_tensors = check_tv_tensors(tv_tensors)
         self._tv_tensors = tv_tensors_module(tv_tensors) if options.get("targets") else None
         self._feed: Feed | None = None
-        self._set_up_feed(_cuda or Cuda(), pin_memory, device, options)
+        pin = None if pin_memory is None else flag("pin_memory", pin_memory)
+        self._set_up_feed(_cuda or Cuda(), pin, device, options)
         super().__init__(dataset, recipe, **options)
         self._check_mixing()
 
@@ -414,19 +428,28 @@ class BatchDataset(torch.utils.data.IterableDataset[Any]):  # type: ignore[misc]
         refuse_unknown(type(self), dict.fromkeys(options.keys() - BatchOptions.__annotations__.keys()))
         self.dataset = dataset if isinstance(dataset, Dataset) else Dataset(dataset)
         self.recipe = recipe if isinstance(recipe, Recipe) else Recipe(recipe)
-        self.workers = workers
-        self._ranks = (rank, world) if rank is not None or world is not None else _distributed_ranks()
-        self._threads = threads
+        self.recipe.output()  # what is wrong with the recipe is said here, and with the arguments below
+        self.workers = whole("workers", workers, 0, WORKERS_MAX)
+        self._ranks = read_ranks(rank, world) or _distributed_ranks()
+        self._threads = whole_or_none("threads", threads)
         self._options: dict[str, Any] = {**options}
+        defaults = {name: one.default for name, one in inspect.signature(_loader.Loader).parameters.items()}
+        read = read_options({**defaults, **options, "epoch": epoch})
+        self._read = {name: read[name] for name in ("batch", "draws", "drop_last")}
+        for name in ("copy", "pad"):
+            flag(name, self._options.get(name))
+        whole_or_none("num_classes", self._options.get("num_classes"))
+        check_tv_tensors(self._options.get("tv_tensors", "auto"))
         # The epoch that was set, and how many were begun since then in each worker: shared with the workers.
         self._epochs = torch.zeros(1 + WORKERS_MAX, dtype=torch.int64).share_memory_()
-        self._epochs[0] = epoch
+        self._epochs[0] = read["epoch"]
         self._loader: Loader | None = None
         self._made: tuple[int, ...] | None = None  # in which process, as which part
         self._restored = False
 
     def set_epoch(self, epoch: int) -> None:
         """Makes the next `iter()` begin this epoch, in all workers."""
+        epoch = read_epoch(epoch)
         self._epochs[1:] = 0
         self._epochs[0] = epoch
 
@@ -457,10 +480,10 @@ class BatchDataset(torch.utils.data.IterableDataset[Any]):  # type: ignore[misc]
     def __len__(self) -> int:
         """Batches of an epoch, of all workers of this rank."""
         workers, world = max(1, self.workers), self._rank_and_world()[1]
-        whole, rest = divmod(self._positions(), self._batch_size() * workers * world)
-        if self._options.get("drop_last"):
-            return whole * workers
-        return whole * workers + min(workers, math.ceil(rest / world))
+        full, rest = divmod(self._positions(), int(self._read["batch"]) * workers * world)
+        if self._read["drop_last"]:
+            return full * workers
+        return full * workers + min(workers, math.ceil(rest / world))
 
     def state_dict(self) -> dict[str, Any]:
         """Where this process's part stands, behind the last batch that it gave."""
@@ -469,6 +492,7 @@ class BatchDataset(torch.utils.data.IterableDataset[Any]):  # type: ignore[misc]
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Makes the next `iter()` go on from a state of the same worker of as many."""
+        state = read_state(state)
         worker, workers = _worker()
         stated = (state.get("worker", 0), state.get("workers", 1))
         if stated != (worker, workers):
@@ -506,15 +530,10 @@ class BatchDataset(torch.utils.data.IterableDataset[Any]):  # type: ignore[misc]
         """Of the process that has the DataLoader; workers are told, or find the same in their environment."""
         if self._ranks is None:
             self._ranks = _distributed_ranks() or _environment_ranks(self.dataset, self.recipe)
-        rank, world = self._ranks
-        return rank or 0, world or 1
-
-    def _batch_size(self) -> int:
-        return int(self._options.get("batch_size", 64))
+        return self._ranks
 
     def _positions(self) -> int:
-        weighted = self._options.get("weights") is not None
-        return int((weighted and self._options.get("draws")) or len(self.dataset))
+        return int(self._read["draws"] or len(self.dataset))
 
 
 _AS_IT_IS = "DataLoader(dataset, batch_size=None), and batch_size=... for the BatchDataset"
@@ -590,21 +609,21 @@ class MapDataset(torch.utils.data.Dataset[Any]):  # type: ignore[misc]
     ) -> None:
         self.dataset = dataset if isinstance(dataset, Dataset) else Dataset(dataset)
         self.recipe = recipe if isinstance(recipe, Recipe) else Recipe(recipe)
-        self._targets: tuple[str, ...] = (targets,) if isinstance(targets, str) else tuple(targets)
+        self._targets = read_targets(targets)
         check_targets(self.dataset, self._targets, mask_member, _loader._frame_outside())
         self._options: dict[str, Any] = {
-            "seed": seed,
+            "seed": read_seed(seed),
             "form": form,
-            "check_all": check_all,
+            "check_all": flag("check_all", check_all),
             "targets": self._targets,
             "mask_member": mask_member,
-            "limits": limits,
+            "limits": read_limits(limits),
         }
-        self._asked_tv_tensors = tv_tensors
+        self._asked_tv_tensors = check_tv_tensors(tv_tensors)
         self._tv_tensors = tv_tensors_module(tv_tensors) if self._targets else None
         # The epoch; whether it was ever set, or somebody was warned that it was not; and who was asked for. Shared with
         # workers: in the next epoch it may be others that are asked, and they may be started anew.
-        self._epoch = torch.tensor([epoch, 0]).share_memory_()
+        self._epoch = torch.tensor([read_epoch(epoch), 0]).share_memory_()
         self._seen = torch.zeros(min(len(self.dataset), SEEN_MAX), dtype=torch.bool).share_memory_()
         self._local = threading.local()
         self.recipe.output()  # what is wrong with the recipe is said here,
@@ -612,7 +631,7 @@ class MapDataset(torch.utils.data.Dataset[Any]):  # type: ignore[misc]
 
     def set_epoch(self, epoch: int) -> None:
         """Draws the random numbers of another epoch, in all workers. Call it before each epoch."""
-        self._epoch[0] = epoch
+        self._epoch[0] = read_epoch(epoch)
         self._epoch[1] = 1
 
     def __len__(self) -> int:
@@ -629,9 +648,7 @@ class MapDataset(torch.utils.data.Dataset[Any]):  # type: ignore[misc]
         samples = _Samples(images.torch())
         watches = not self._epoch[1]
         for place, ordinal in enumerate(ordinals):
-            at = int(ordinal) + count if ordinal < 0 else int(ordinal)
-            if not 0 <= at < count:
-                raise IndexError(f"sample {ordinal} of {count}")
+            at = _place_of(ordinal, count)
             if watches:
                 watches = self._watch(at)
             preparer.run_into(at, images[place], epoch=epoch)
@@ -679,6 +696,17 @@ class MapDataset(torch.utils.data.Dataset[Any]):  # type: ignore[misc]
         return preparer
 
 
+def _place_of(ordinal: Any, count: int) -> int:
+    """A sample's number, counted from the end where it is below 0; IndexError, which also ends a `for`."""
+    try:
+        number = operator.index(ordinal)
+    except TypeError:
+        raise TypeError(f"samples are asked for by number, not by {ordinal!r}") from None
+    if not -count <= number < count:
+        raise IndexError(f"sample {ordinal} of {count}")
+    return number + count if number < 0 else number
+
+
 def _draws(recipe: Recipe) -> bool:
     """Whether anything in it is random: whether it does something else to one of some samples, in some epoch."""
     try:
@@ -701,8 +729,8 @@ def collate(samples: Sequence[tuple[torch.Tensor, Any]]) -> tuple[torch.Tensor, 
 
     >>> torch.utils.data.DataLoader(dataset, batch_size=64, collate_fn=mr.torch.collate)
     """
-    whole = isinstance(samples, _Samples)
-    images = samples.images if whole else torch.stack([sample[0] for sample in samples])  # type: ignore[attr-defined]
+    one = isinstance(samples, _Samples)
+    images = samples.images if one else torch.stack([sample[0] for sample in samples])  # type: ignore[attr-defined]
     seconds = [sample[1] for sample in samples]
     if seconds and all(isinstance(second, torch.Tensor) for second in seconds):
         masks = torch.stack(seconds)
@@ -756,7 +784,11 @@ def _make_resume() -> Any:
     return Resume
 
 
-def __getattr__(name: str) -> Any:
-    if name == "Resume":
-        return globals().setdefault(name, _make_resume())
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if TYPE_CHECKING:  # to which every name would be one of the module
+    Resume: Any
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name == "Resume":
+            return globals().setdefault(name, _make_resume())
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,11 +5,13 @@ import base64
 import re
 import shutil
 import xml.etree.ElementTree as tree
+from dataclasses import replace
 
 import pytest
-from demo import annotated, folder
+from demo import annotated, folder, picture
 
 import millrace as mr
+from millrace.report import Report
 
 
 def make(recipe="rrc(24) flip normalize(imagenet)", **options):
@@ -133,6 +135,19 @@ def test_keys_are_escaped():
 
     odd = Sample(0, 0, '<b>"x"&', 0, "<i>", sample.image)
     tree.fromstring(f"<root>{Peek([odd], 0, [('recipe', '<script>')])._repr_html_()}</root>")
+
+
+def test_names_stay_on_their_line(tmp_path):
+    odd = tmp_path / "cat\x1b[31m"
+    odd.mkdir()
+    (odd / "a\nb.png").write_bytes(mr.encode(picture(1), "png"))
+    loader = mr.Loader(tmp_path, "rrc(24)", to="array", quarantine=tmp_path / "bad\x1b.jsonl")
+    text = str(loader.peek(1))
+    assert r"cat\x1b[31m/a\nb" in text and r"0 cat\x1b[31m" in text and "\x1b" not in text
+    assert "\x1b" not in repr(loader.dataset[0]) and "\x1b" not in repr(loader.dataset)
+    next(iter(loader))
+    setting = replace(loader.report()._setting, name="a\x1b\nb")
+    assert r"a\x1b\nb" in str(Report(setting, loader.stats(), 1, 1))
 
 
 @pytest.mark.parametrize("targets", [(), ("boxes",)])

@@ -139,6 +139,44 @@ def test_what_is_the_data_loaders(path):
         mr.torch.Loader(path, RECIPE, num_workers=2)
 
 
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        ({"world": 4}, "world=4 alone: rank and world are given together, or neither"),
+        ({"rank": 0}, "rank=0 alone"),
+        ({"rank": 5, "world": 2}, "rank=5 of world=2"),
+        ({"workers": -1}, "workers=-1"),
+        ({"workers": 1.5}, "workers=1.5"),
+        ({"epoch": -1}, "epoch=-1"),
+        ({"batch_size": 0}, "batch_size=0"),
+        ({"threads": -1}, "threads=-1"),
+        ({"num_classes": -1}, "num_classes=-1"),
+        ({"bad": "no"}, "bad cannot be 'no'"),
+        ({"tv_tensors": 3}, "tv_tensors=3"),
+        ({"limits": {"pixels": -1}}, "limits"),
+        ({"shuffle": True, "order": "sequential"}, "leave one out"),
+    ],
+)
+def test_arguments_of_batches_are_checked_at_once(path, options, said):
+    with pytest.raises(mr.ArgumentError, match=said):
+        batches_of(path, **options)
+
+
+def test_what_is_set_later_is_checked_too(path):
+    with pytest.raises(TypeError, match="copy='x'"):
+        batches_of(path, copy="x")
+    for dataset in (batches_of(path), samples_of(path)):
+        for wrong in (-1, 1.5, 2**32, None):
+            with pytest.raises(mr.ArgumentError, match="epoch="):
+                dataset.set_epoch(wrong)
+    with pytest.raises(TypeError, match="a state is the dict"):
+        batches_of(path).load_state_dict(None)
+    with pytest.raises(mr.ArgumentError, match="num_classes=-1"):
+        mr.torch.Loader(path, RECIPE, num_classes=-1)
+    with pytest.raises(TypeError, match="pin_memory='no'"):
+        mr.torch.Loader(path, RECIPE, pin_memory="no")
+
+
 @pytest.mark.parametrize("workers", [0, 1])
 @pytest.mark.parametrize("options", [{}, {"batch_size": 64}])
 def test_batches_of_batches_are_refused(path, options, workers):
@@ -200,6 +238,31 @@ def test_ends_of_a_map(path):
         with pytest.raises(IndexError, match=str(wrong)):
             dataset[wrong]
     assert len(list(dataset)) == COUNT  # by IndexError
+
+
+@pytest.mark.parametrize(
+    "options, kind, said",
+    [
+        ({"seed": -1}, mr.ArgumentError, "seed=-1"),
+        ({"epoch": -1}, mr.ArgumentError, "epoch=-1"),
+        ({"epoch": 1.5}, mr.ArgumentError, "epoch=1.5"),
+        ({"targets": 3}, TypeError, "targets=3"),
+        ({"limits": []}, TypeError, "limits="),
+        ({"check_all": "no"}, TypeError, "check_all='no'"),
+        ({"tv_tensors": 3}, mr.ArgumentError, "tv_tensors=3"),
+    ],
+)
+def test_arguments_of_a_map_are_checked_at_once(path, options, kind, said):
+    with pytest.raises(kind, match=said):
+        samples_of(path, **options)
+
+
+def test_samples_have_whole_numbers(path):
+    dataset = samples_of(path)
+    for wrong in (1.5, "1", None, slice(0, 2), torch.tensor(1.0)):
+        with pytest.raises(TypeError, match="samples are asked for by number, not by"):
+            dataset[wrong]
+    assert dataset[torch.tensor(7)][1] == 7
 
 
 def test_several_at_once_are_one_tensor(path):

@@ -70,6 +70,8 @@ BAD = [
     "mr.RandomResizedCrop()",
     "mr.RandomResizedCrop(224, sise=3)",
     "mr.Recipe(3)",
+    "mr.RandomResizeCrop(224)",
+    "mr.torch.Loadr('train', 'flip')",
 ]
 
 
