@@ -324,6 +324,14 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags)
     return 0;
 }
 
+/* Without the GIL where it is much: who calls has a reference of the array, and that one of its memory. */
+static void pour(const mr_py_array *a, char *to)
+{
+    PyThreadState *thread = mr_py_release_for((size_t)nbytes_shown(a));
+    mr_py_array_pour(a, to);
+    mr_py_regain(thread);
+}
+
 PyObject *mr_py_array_copy(PyObject *self, PyObject *none)
 {
     (void)none;
@@ -333,11 +341,8 @@ PyObject *mr_py_array_copy(PyObject *self, PyObject *none)
         shape[i] = (size_t)a->shape[i];
     void *data = NULL;
     PyObject *twin = mr_py_array_own(mr_py_state_of_type(Py_TYPE(self)), a->dtype, a->axes, shape, &data);
-    if (twin != NULL) {
-        Py_BEGIN_ALLOW_THREADS;
-        mr_py_array_pour(a, data);
-        Py_END_ALLOW_THREADS;
-    }
+    if (twin != NULL)
+        pour(a, data);
     return twin;
 }
 
@@ -345,9 +350,9 @@ static PyObject *tobytes(PyObject *self, PyObject *none)
 {
     (void)none;
     mr_py_array *a = (mr_py_array *)self;
-    PyObject *bytes = PyBytes_FromStringAndSize(NULL, nbytes_shown(a));
+    PyObject *bytes = mr_py_bytes_blank(mr_py_state_of_type(Py_TYPE(self)), (size_t)nbytes_shown(a));
     if (bytes != NULL)
-        mr_py_array_pour(a, PyBytes_AsString(bytes));
+        pour(a, PyBytes_AsString(bytes));
     return bytes;
 }
 

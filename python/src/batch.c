@@ -174,9 +174,10 @@ static PyObject *get_label(PyObject *self, PyObject *object)
     uint8_t mask = batch_of(self)->mask[place];
     if (mask == MR_MASK_PAD || mask == MR_MASK_REPLACED)
         Py_RETURN_NONE;
+    mr_py_state *state = mr_py_state_of_type(Py_TYPE(self));
     mr_label label;
     int code = mr_batch_label(batch_of(self), (uint32_t)place, &label);
-    return code == 0 ? mr_py_label(&label) : mr_py_raise(mr_py_state_of_type(Py_TYPE(self)), code, NULL);
+    return code == 0 ? mr_py_label(state, &label) : mr_py_raise(state, code, NULL);
 }
 
 static PyObject *get_lists(PyObject *self, PyObject *none)

@@ -13,8 +13,8 @@ PyObject *mr_py_numbers(mr_py_state *state, mr_py_owner *owner, const void *numb
     for (int i = 0; i < axes; i++)
         nbytes *= shape[i];
     PyObject *array = mr_py_array_own(state, dtype, axes, shape, &data);
-    if (array != NULL && numbers != NULL && nbytes != 0)
-        memcpy(data, numbers, nbytes);
+    if (array != NULL && numbers != NULL)
+        mr_py_copy(data, numbers, nbytes);
     return array;
 }
 

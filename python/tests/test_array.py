@@ -4,6 +4,9 @@
 import gc
 import hashlib
 import pathlib
+import sys
+import threading
+from collections.abc import Callable
 
 import cores
 import numpy as np
@@ -142,6 +145,71 @@ def test_copies_are_their_own() -> None:
     assert b.tolist() == a[::-2].tolist() and b.strides == (4, 1) and not b.readonly and b.address % 64 == 0
     np.asarray(a)[...] = 0
     assert b.tolist()[0] == [20, 21, 22, 23]
+
+
+def lets_others_run(call: Callable[[], object]) -> bool:
+    """Whether a call releases the GIL: no other thread is switched to but by who does."""
+    gate, ran, before = threading.Lock(), threading.Event(), sys.getswitchinterval()
+
+    def other() -> None:
+        with gate:
+            ran.set()
+
+    sys.setswitchinterval(1e6)
+    try:
+        thread = threading.Thread(target=other)
+        with gate:
+            thread.start()
+        for _ in range(10_000):  # as it may be over before the other one has seen that it can run
+            if ran.is_set():
+                break
+            call()
+        found = ran.is_set()
+    finally:
+        sys.setswitchinterval(before)
+    thread.join()
+    return found
+
+
+@pytest.mark.parametrize("step", [1, -2])
+def test_others_run_while_much_is_copied(step: int) -> None:
+    a = counting((64, 100, 100, 3), "uint8")[::step]
+    assert lets_others_run(a.tobytes) and a.tobytes() == np.asarray(a).tobytes()
+    assert lets_others_run(a.copy) and a.copy().tobytes() == a.tobytes()
+
+
+def test_little_is_copied_at_once() -> None:
+    a = counting((100, 100, 3), "uint8")
+    assert getattr(sys, "_is_gil_enabled", lambda: True)() is False or not lets_others_run(a.tobytes)
+
+
+@pytest.mark.parametrize("size", [0, 1, 2**16 - 1, 2**16, 2**16 + 1])
+def test_bytes_of_every_size(size: int) -> None:
+    a = counting((size,), "uint8")
+    assert a.tobytes() == a.copy().tobytes() == bytes(i % 100 for i in range(size))
+    assert a[::-1].tobytes() == a.tobytes()[::-1]
+
+
+def test_bytes_are_made_in_one_place() -> None:
+    """What works without the GIL and then copies cannot be told from what copies with it: the source is asked."""
+    made = {p.name for p in (cores.ROOT / "python/src").glob("*.c") if "PyBytes_FromString" in p.read_text()}
+    assert made == {"memory.c"}
+
+
+@cores.unsanitized("ASan wants all addresses there are")
+def test_no_memory_is_said_in_words() -> None:
+    out = cores.run("""
+        import resource
+        from millrace import _core
+        a = _core.empty((48 << 20,), "uint8")
+        used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + (16 << 20),) * 2)
+        try:
+            a.tobytes()
+        except _core.MemoryError as error:
+            print(error.code, error)
+    """)
+    assert out == "MR_ENOMEM there is no memory for 50331648 bytes\n"
 
 
 def test_empty_says_what_is_wrong() -> None:
