@@ -131,7 +131,7 @@ class Batch:
     def label(self, place: int, /) -> Any: ...
     def lists(self) -> tuple[Array, Array] | None: ...  # values (int64 or float64), offsets (uint64)
     def mix(self) -> dict[str, Any] | None: ...  # {"kind": "mixup", "weight", "box": (x, y, width, height), "partners": Array, "ordinals": Array}
-    def soft_labels(self, classes: int, /) -> Array: ...  # float32, size x classes
+    def soft_labels(self, classes: int, /) -> Array: ...  # float32, size x classes; up to 2**24 of those
     def targets(self, place: int, /) -> dict[str, Any]: ...
     # {"width", "height", "boxes": (n, 4) f32, "rotated": (n, 5), "categories": int64, "areas": f32, "flags": u8, "origins": u64,
     #  "keypoints": (k, 3) f32, "keypoint_starts": u64, "mask": (h, w) u8, "masks": (n, h, w) u8}; those that were not asked for are None

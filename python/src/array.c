@@ -92,9 +92,10 @@ static size_t nbytes_of(mr_py_dtype dtype, int axes, const size_t *shape)
 PyObject *mr_py_array_own(mr_py_state *state, mr_py_dtype dtype, int axes, const size_t *shape, void **data)
 {
     void *memory = NULL;
-    mr_py_owner *owner = mr_py_memory(nbytes_of(dtype, axes, shape), &memory);
+    size_t nbytes = nbytes_of(dtype, axes, shape);
+    mr_py_owner *owner = mr_py_memory(nbytes, &memory);
     if (owner == NULL)
-        return NULL;
+        return mr_py_no_memory(state, nbytes);
     PyObject *array = mr_py_array_new(state, owner, memory, dtype, axes, shape, false);
     mr_py_unref(owner);
     if (data != NULL)

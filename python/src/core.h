@@ -50,9 +50,9 @@ PyThreadState *mr_py_release_for(size_t nbytes);
 /* Copies, without the GIL where it is much: what is copied must stay without it. */
 void mr_py_copy(void *to, const void *from, size_t nbytes);
 
-/* Memory of its own, zeroed, 64-byte aligned: *data stays until the owner goes. NULL with an exception. */
+/* Memory of its own, zeroed, 64-byte aligned: *data stays until the owner goes. Needs no GIL; NULL without an exception
+ * where there is none. */
 mr_py_owner *mr_py_memory(size_t nbytes, void **data);
-mr_py_owner *mr_py_memory_quietly(size_t nbytes, void **data); /* without the GIL; NULL without an exception */
 
 typedef struct mr_py_state {
     PyObject *errors[16]; /* by -code; errors[0] is Error */

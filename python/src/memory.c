@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Owners: what keeps memory that views show. Nothing of theirs calls Python but mr_py_memory, when there is none, and
- * mr_py_drop, around what waits. And copies into memory of Python's.
+ * Owners: what keeps memory that views show. Nothing of theirs calls Python but mr_py_drop, around what waits. And
+ * copies into memory of Python's.
  */
 #include "core.h"
 #include <stdlib.h>
@@ -107,7 +107,7 @@ static void free_memory(mr_py_owner *owner)
 }
 
 /* It stands behind its owner, in one block. */
-mr_py_owner *mr_py_memory_quietly(size_t nbytes, void **data)
+mr_py_owner *mr_py_memory(size_t nbytes, void **data)
 {
     size_t head = sizeof(mr_py_owner) + ALIGN - 1;
     // calloc, for it does not touch pages that the system has zeroed already
@@ -116,13 +116,5 @@ mr_py_owner *mr_py_memory_quietly(size_t nbytes, void **data)
         return NULL;
     mr_py_owner_init(owner, free_memory, NULL);
     *data = (void *)(((uintptr_t)owner + head) / ALIGN * ALIGN);
-    return owner;
-}
-
-mr_py_owner *mr_py_memory(size_t nbytes, void **data)
-{
-    mr_py_owner *owner = mr_py_memory_quietly(nbytes, data);
-    if (owner == NULL)
-        PyErr_NoMemory();
     return owner;
 }

@@ -69,7 +69,7 @@ mr_py_owner *mr_py_targets_copy(const mr_targets *t, mr_targets *copy)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         nbytes += room_of(t, &parts[i]);
     void *data = NULL;
-    mr_py_owner *owner = mr_py_memory_quietly(nbytes, &data);
+    mr_py_owner *owner = mr_py_memory(nbytes, &data);
     *copy = *t;
     for (size_t i = 0; owner != NULL && i < sizeof parts / sizeof *parts; i++) {
         const part *p = &parts[i];

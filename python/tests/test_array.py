@@ -204,12 +204,13 @@ def test_no_memory_is_said_in_words() -> None:
         a = _core.empty((48 << 20,), "uint8")
         used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + (16 << 20),) * 2)
-        try:
-            a.tobytes()
-        except _core.MemoryError as error:
-            print(error.code, error)
+        for call in [a.tobytes, a.copy, lambda: _core.empty((3, 2**24), "float64")]:
+            try:
+                call()
+            except _core.MemoryError as error:
+                print(error.code, error)
     """)
-    assert out == "MR_ENOMEM there is no memory for 50331648 bytes\n"
+    assert out == "".join(f"MR_ENOMEM there is no memory for {n << 20} bytes\n" for n in [48, 48, 384])
 
 
 def test_empty_says_what_is_wrong() -> None:
@@ -218,7 +219,7 @@ def test_empty_says_what_is_wrong() -> None:
         _core.empty((1,), "float8")
     with pytest.raises(_core.ArgumentError, match="-1"):
         _core.empty((-1,), "uint8")
-    with pytest.raises((MemoryError, _core.ArgumentError)):
+    with pytest.raises(_core.MemoryError, match="more than 9223372036854775807 bytes fit no memory"):
         _core.empty((2**40, 2**40), "uint8")
     with pytest.raises(TypeError):
         _core.empty((1.5,), "uint8")  # type: ignore[arg-type]
