@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Array: its shape, parts and numbers; the buffer protocol."""
 
+import copy
 import gc
 import hashlib
 import pathlib
+import pickle
 import sys
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import cores
 import numpy as np
@@ -145,6 +148,92 @@ def test_copies_are_their_own() -> None:
     assert b.tolist() == a[::-2].tolist() and b.strides == (4, 1) and not b.readonly and b.address % 64 == 0
     np.asarray(a)[...] = 0
     assert b.tolist()[0] == [20, 21, 22, 23]
+
+
+def twins(a: _core.Array) -> list[_core.Array]:
+    pickled = [pickle.loads(pickle.dumps(a, protocol)) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]
+    return [*pickled, copy.copy(a), copy.deepcopy(a)]
+
+
+def same(a: _core.Array, b: _core.Array) -> bool:
+    return (a.shape, a.dtype, a.tobytes()) == (b.shape, b.dtype, b.tobytes())
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "bfloat16"])
+def test_pickles_and_copies_are_their_own(dtype: str) -> None:
+    size = _core.empty((), dtype).itemsize
+    a = _core._array((3, 4, 5), dtype, bytes(range(60)) * size)
+    for view in [a, a[1], a[1][2][3], a[::2], a[::-1], a[1:][0][::-3], a[2:2], a.reshape(60)[7:49:6]]:
+        for twin in twins(view):
+            assert type(twin) is _core.Array and same(twin, view) and not twin.readonly
+            assert twin.address % 64 == 0 and twin.address != view.address
+            assert same(twin.reshape(-1), view.copy().reshape(-1))  # without gaps
+    for shape in [(), (0,), (0, 5), (2, 0, 3), (2**31, 0, 2**20), (1,) * 6]:
+        assert all(same(twin, _core.empty(shape, dtype)) for twin in twins(_core.empty(shape, dtype)))
+    one, other = copy.deepcopy([a, a])
+    assert one is other
+    large = _core._array((2**18,), dtype, bytes(range(256)) * 2**10 * size)
+    for view in [large, large[::-2]]:
+        assert same(pickle.loads(pickle.dumps(view)), view) and same(copy.copy(view), view)
+
+
+def test_pickles_of_a_batch_do_not_hold_it(folder: str) -> None:
+    loader = cores.loader(folder)
+    batch = loader.next()
+    assert batch is not None
+    pairs = [(a.tobytes(), twins(a)) for a in [batch.images, batch.images[::2], batch.labels, batch.mask]]
+    del batch
+    gc.collect()
+    assert loader.held == 0
+    assert all(twin.tobytes() == data and not twin.readonly for data, made in pairs for twin in made)
+
+
+@pytest.mark.parametrize(
+    "shape, dtype, data, error",
+    [
+        ((3,), "uint8", b"12", _core.ArgumentError),
+        ((3,), "uint8", b"1234", _core.ArgumentError),
+        ((), "float32", b"", _core.ArgumentError),
+        ((2, 3), "float64", bytes(47), _core.ArgumentError),
+        ((0, 3), "uint8", b"1", _core.ArgumentError),
+        ((-1,), "uint8", b"1", _core.ArgumentError),
+        ((-2, -2), "uint8", bytes(4), _core.ArgumentError),
+        ((2**32, 2**32), "uint8", b"", _core.ArgumentError),  # modulo 2**64 that is 0
+        ((2**61 + 1,), "float64", bytes(8), _core.ArgumentError),
+        ((2**62, 2**62, 0), "float64", b"", _core.ArgumentError),
+        ((1,) * 7, "uint8", b"1", _core.ArgumentError),
+        ((1,), "float8", b"1", _core.ArgumentError),
+        ((1,), "uint8\0", b"1", ValueError),
+        ((1,), b"uint8", b"1", TypeError),
+        ((1,), None, b"1", TypeError),
+        ((2**70,), "uint8", b"1", OverflowError),
+        ((1.0,), "uint8", b"1", TypeError),
+        (None, "uint8", b"1", TypeError),
+        (1, "uint8", b"1", TypeError),
+        ("1", "uint8", b"1", TypeError),
+        ((1,), "uint8", "1", TypeError),
+        ((1,), "uint8", None, TypeError),
+        ((2,), "uint8", memoryview(b"1234")[::2], BufferError),
+    ],
+)
+def test_hostile_pickles(shape: Any, dtype: Any, data: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        _core._array(shape, dtype, data)
+
+
+def test_pickles_that_change_while_they_are_read() -> None:
+    data = bytearray(b"1234")
+
+    class Length:
+        def __index__(self) -> int:
+            with pytest.raises(BufferError):
+                data.clear()
+            return 4
+
+    assert _core._array([Length()], "uint8", data).tobytes() == b"1234"  # type: ignore[list-item]
+    data.clear()
+    with pytest.raises(TypeError):
+        _core._array()  # type: ignore[call-arg]
 
 
 def lets_others_run(call: Callable[[], object]) -> bool:
