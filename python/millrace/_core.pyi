@@ -58,6 +58,9 @@ class Array:
     def __dlpack_device__(self) -> tuple[int, int]: ...
     def reshape(self, *shape: int) -> Array: ...  # a view; of what lies without gaps
     def copy(self) -> Array: ...
+    def __copy__(self) -> Array: ...  # as copy(), likewise the next
+    def __deepcopy__(self, memo: Any, /) -> Array: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...  # _array and its arguments
     def tobytes(self) -> bytes: ...
     def tolist(self) -> list[Any]: ...
     def numpy(self) -> Any: ...
@@ -66,6 +69,7 @@ class Array:
     def _repr_png_(self) -> bytes | None: ...  # u8 or u16, height x width (x 1, 3, 4), sides up to 4096; else None
 
 def empty(shape: Sequence[int], dtype: str) -> Array: ...  # zeroed memory of its own, 64-byte aligned
+def _array(shape: Sequence[int], dtype: str, data: Any, /) -> Array: ...  # of what tobytes() gave, which pickles have; data: a buffer
 
 @final
 class Recipe:
@@ -131,7 +135,7 @@ class Batch:
     def label(self, place: int, /) -> Any: ...
     def lists(self) -> tuple[Array, Array] | None: ...  # values (int64 or float64), offsets (uint64)
     def mix(self) -> dict[str, Any] | None: ...  # {"kind": "mixup", "weight", "box": (x, y, width, height), "partners": Array, "ordinals": Array}
-    def soft_labels(self, classes: int, /) -> Array: ...  # float32, size x classes
+    def soft_labels(self, classes: int, /) -> Array: ...  # float32, size x classes; up to 2**24 of those
     def targets(self, place: int, /) -> dict[str, Any]: ...
     # {"width", "height", "boxes": (n, 4) f32, "rotated": (n, 5), "categories": int64, "areas": f32, "flags": u8, "origins": u64,
     #  "keypoints": (k, 3) f32, "keypoint_starts": u64, "mask": (h, w) u8, "masks": (n, h, w) u8}; those that were not asked for are None

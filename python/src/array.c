@@ -92,9 +92,10 @@ static size_t nbytes_of(mr_py_dtype dtype, int axes, const size_t *shape)
 PyObject *mr_py_array_own(mr_py_state *state, mr_py_dtype dtype, int axes, const size_t *shape, void **data)
 {
     void *memory = NULL;
-    mr_py_owner *owner = mr_py_memory(nbytes_of(dtype, axes, shape), &memory);
+    size_t nbytes = nbytes_of(dtype, axes, shape);
+    mr_py_owner *owner = mr_py_memory(nbytes, &memory);
     if (owner == NULL)
-        return NULL;
+        return mr_py_no_memory(state, nbytes);
     PyObject *array = mr_py_array_new(state, owner, memory, dtype, axes, shape, false);
     mr_py_unref(owner);
     if (data != NULL)
@@ -324,6 +325,14 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags)
     return 0;
 }
 
+/* Without the GIL where it is much: who calls has a reference of the array, and that one of its memory. */
+static void pour(const mr_py_array *a, char *to)
+{
+    PyThreadState *thread = mr_py_release_for((size_t)nbytes_shown(a));
+    mr_py_array_pour(a, to);
+    mr_py_regain(thread);
+}
+
 PyObject *mr_py_array_copy(PyObject *self, PyObject *none)
 {
     (void)none;
@@ -333,11 +342,8 @@ PyObject *mr_py_array_copy(PyObject *self, PyObject *none)
         shape[i] = (size_t)a->shape[i];
     void *data = NULL;
     PyObject *twin = mr_py_array_own(mr_py_state_of_type(Py_TYPE(self)), a->dtype, a->axes, shape, &data);
-    if (twin != NULL) {
-        Py_BEGIN_ALLOW_THREADS;
-        mr_py_array_pour(a, data);
-        Py_END_ALLOW_THREADS;
-    }
+    if (twin != NULL)
+        pour(a, data);
     return twin;
 }
 
@@ -345,9 +351,9 @@ static PyObject *tobytes(PyObject *self, PyObject *none)
 {
     (void)none;
     mr_py_array *a = (mr_py_array *)self;
-    PyObject *bytes = PyBytes_FromStringAndSize(NULL, nbytes_shown(a));
+    PyObject *bytes = mr_py_bytes_blank(mr_py_state_of_type(Py_TYPE(self)), (size_t)nbytes_shown(a));
     if (bytes != NULL)
-        mr_py_array_pour(a, PyBytes_AsString(bytes));
+        pour(a, PyBytes_AsString(bytes));
     return bytes;
 }
 
@@ -482,6 +488,15 @@ static PyObject *repr(PyObject *self)
     return text;
 }
 
+/* By name; -1 with an exception. */
+static int read_dtype(mr_py_state *state, const char *name)
+{
+    const char *known[DTYPE_COUNT + 1] = {NULL};
+    for (int i = 0; i < DTYPE_COUNT; i++)
+        known[i] = DTYPES[i].name;
+    return mr_py_choice(state, "dtype", name, known);
+}
+
 static PyObject *empty(PyObject *module, PyObject *arguments, PyObject *options)
 {
     static const char *names[] = {"shape", "dtype", NULL};
@@ -489,14 +504,49 @@ static PyObject *empty(PyObject *module, PyObject *arguments, PyObject *options)
     const char *name;
     if (!PyArg_ParseTupleAndKeywords(arguments, options, "Os:empty", (char **)names, &numbers, &name))
         return NULL;
-    const char *known[DTYPE_COUNT + 1] = {NULL};
-    for (int i = 0; i < DTYPE_COUNT; i++)
-        known[i] = DTYPES[i].name;
     mr_py_state *state = mr_py_state_of(module);
     size_t shape[MR_PY_AXES_MAX];
-    int dtype = mr_py_choice(state, "dtype", name, known);
+    int dtype = read_dtype(state, name);
     int axes = dtype >= 0 ? read_shape(state, numbers, -1, shape) : -1;
     return axes >= 0 ? mr_py_array_own(state, (mr_py_dtype)dtype, axes, shape, NULL) : NULL;
+}
+
+/* What a pickle is read by: anybody may have written that. */
+static PyObject *of_bytes(PyObject *module, PyObject *arguments)
+{
+    mr_py_state *state = mr_py_state_of(module);
+    PyObject *numbers, *array = NULL;
+    const char *name;
+    Py_buffer data;
+    void *to = NULL;
+    size_t shape[MR_PY_AXES_MAX];
+    if (!PyArg_ParseTuple(arguments, "Osy*:_array", &numbers, &name, &data))
+        return NULL;
+    int dtype = read_dtype(state, name);
+    int axes = dtype >= 0 ? read_shape(state, numbers, -1, shape) : -1;
+    if (axes >= 0 && nbytes_of((mr_py_dtype)dtype, axes, shape) != (size_t)data.len)
+        mr_py_refuse(state, "an Array of %s, of the shape %R, does not have %zd bytes", DTYPES[dtype].name, numbers,
+                     data.len);
+    else if (axes >= 0)
+        array = mr_py_array_own(state, (mr_py_dtype)dtype, axes, shape, &to);
+    if (array != NULL)
+        mr_py_copy(to, data.buf, (size_t)data.len);
+    PyBuffer_Release(&data);
+    return array;
+}
+
+/* For pickle: the function above, and what to call it with. */
+static PyObject *reduce(PyObject *self, PyObject *none)
+{
+    PyObject *module = PyType_GetModule(Py_TYPE(self));
+    PyObject *function = module != NULL ? PyObject_GetAttrString(module, "_array") : NULL;
+    PyObject *shape = function != NULL ? get_shape(self, NULL) : NULL;
+    PyObject *bytes = shape != NULL ? tobytes(self, none) : NULL;
+    if (bytes != NULL)
+        return Py_BuildValue("N(NsN)", function, shape, DTYPES[((mr_py_array *)self)->dtype].name, bytes);
+    Py_XDECREF(shape);
+    Py_XDECREF(function);
+    return NULL;
 }
 
 static PyMethodDef methods[] = {
@@ -510,6 +560,10 @@ static PyMethodDef methods[] = {
      "    batch.images.reshape(-1, 3 * 224 * 224)"},
     {"copy", mr_py_array_copy, METH_NOARGS,
      "copy($self, /)\n--\n\nThe same numbers in memory of their own, which may be kept and written."},
+    {"__copy__", mr_py_array_copy, METH_NOARGS, "__copy__($self, /)\n--\n\nAs copy()."},
+    {"__deepcopy__", mr_py_array_copy, METH_O, "__deepcopy__($self, memo, /)\n--\n\nAs copy()."},
+    {"__reduce__", reduce, METH_NOARGS,
+     "__reduce__($self, /)\n--\n\nFor pickle: its numbers; elsewhere they have memory of their own, as by copy()."},
     {"tobytes", tobytes, METH_NOARGS, "tobytes($self, /)\n--\n\nThe numbers as bytes, in the machine's byte order."},
     {"tolist", mr_py_array_tolist, METH_NOARGS,
      "tolist($self, /)\n--\n\nThe numbers as Python's, in lists within lists; one number where there are no axes."},
@@ -546,9 +600,12 @@ static PyType_Spec spec = {.name = "millrace._core.Array",
                            .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
                            .slots = slots};
 
-static PyMethodDef functions[] = {{"empty", (PyCFunction)(void (*)(void))empty, METH_VARARGS | METH_KEYWORDS,
-                                   "empty(shape, dtype)\n--\n\nAn Array of zeros with memory of its own."},
-                                  {NULL, NULL, 0, NULL}};
+static PyMethodDef functions[] = {
+    {"empty", (PyCFunction)(void (*)(void))empty, METH_VARARGS | METH_KEYWORDS,
+     "empty(shape, dtype)\n--\n\nAn Array of zeros with memory of its own."},
+    {"_array", of_bytes, METH_VARARGS,
+     "_array(shape, dtype, data, /)\n--\n\nAn Array of what tobytes() gave, with memory of its own."},
+    {NULL, NULL, 0, NULL}};
 
 int mr_py_add_array(PyObject *module, mr_py_state *state)
 {

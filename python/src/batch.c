@@ -6,6 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Of soft labels: with more, one row has over 64 MiB. */
+enum { CLASSES_MAX = 1 << 24 };
+
 /* Its parent is the loader. */
 typedef struct lent {
     mr_py_owner owner;
@@ -174,9 +177,10 @@ static PyObject *get_label(PyObject *self, PyObject *object)
     uint8_t mask = batch_of(self)->mask[place];
     if (mask == MR_MASK_PAD || mask == MR_MASK_REPLACED)
         Py_RETURN_NONE;
+    mr_py_state *state = mr_py_state_of_type(Py_TYPE(self));
     mr_label label;
     int code = mr_batch_label(batch_of(self), (uint32_t)place, &label);
-    return code == 0 ? mr_py_label(&label) : mr_py_raise(mr_py_state_of_type(Py_TYPE(self)), code, NULL);
+    return code == 0 ? mr_py_label(state, &label) : mr_py_raise(state, code, NULL);
 }
 
 static PyObject *get_lists(PyObject *self, PyObject *none)
@@ -222,7 +226,7 @@ static PyObject *soft_labels(PyObject *self, PyObject *object)
     mr_py_state *state = mr_py_state_of_type(Py_TYPE(self));
     const mr_batch *b = batch_of(self);
     uint64_t classes;
-    if (mr_py_number(state, "soft_labels: classes", object, UINT32_MAX, &classes) < 0 || refuse_child(self) < 0)
+    if (mr_py_number(state, "soft_labels: classes", object, CLASSES_MAX, &classes) < 0 || refuse_child(self) < 0)
         return NULL;
     size_t shape[] = {b->size, (size_t)classes};
     void *to = NULL;

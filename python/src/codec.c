@@ -14,11 +14,6 @@ struct mr_py_codecs {
     mr_py_pool decoders, encoders;
 };
 
-static PyObject *bytes_of(const void *data, size_t nbytes)
-{
-    return PyBytes_FromStringAndSize(data, (Py_ssize_t)nbytes);
-}
-
 /* A decoder of one call; with limits of the caller's it is a new one, as they are fixed when it is made. */
 typedef struct decoding {
     mr_decoder *decoder;
@@ -167,7 +162,7 @@ static PyObject *row_index(PyObject *module, PyObject *data)
         if (code != 0)
             mr_py_raise(state, code, mr_decoder_detail(d.decoder));
         else
-            result = index != NULL ? bytes_of(index, nbytes) : Py_NewRef(Py_None);
+            result = index != NULL ? mr_py_bytes(state, index, nbytes) : Py_NewRef(Py_None);
     }
     end_decoding(state, &d);
     PyBuffer_Release(&bytes);
@@ -240,7 +235,7 @@ static PyObject *encode_image(mr_py_state *state, const mr_image *image, const m
         return NULL;
     Py_BEGIN_ALLOW_THREADS code = mr_encoder_encode(encoder, image, options, &out, &nbytes);
     Py_END_ALLOW_THREADS PyObject *result =
-        code == 0 ? bytes_of(out, nbytes) : mr_py_raise(state, code, mr_encoder_detail(encoder));
+        code == 0 ? mr_py_bytes(state, out, nbytes) : mr_py_raise(state, code, mr_encoder_detail(encoder));
     give_encoder(state, encoder, mr_image_row_nbytes(image) * image->height > LARGE_NBYTES);
     return result;
 }
@@ -305,9 +300,9 @@ static PyObject *recode_with(mr_py_state *state, mr_encoder *encoder, const Py_b
     int code;
     Py_BEGIN_ALLOW_THREADS code = mr_encoder_recode(encoder, data->buf, (size_t)data->len, o, &out, &nbytes, &report);
     Py_END_ALLOW_THREADS if (code != 0) return mr_py_raise(state, code, mr_encoder_detail(encoder));
-    return Py_BuildValue("N{s:O,s:O,s:K,s:s}", bytes_of(out, nbytes), "exact", mr_py_bool(report.exact), "has_origin",
-                         mr_py_bool(report.has_origin), "origin_nbytes", (unsigned long long)report.origin_nbytes,
-                         "why", report.why != NULL ? report.why : "");
+    return Py_BuildValue("N{s:O,s:O,s:K,s:s}", mr_py_bytes(state, out, nbytes), "exact", mr_py_bool(report.exact),
+                         "has_origin", mr_py_bool(report.has_origin), "origin_nbytes",
+                         (unsigned long long)report.origin_nbytes, "why", report.why != NULL ? report.why : "");
 }
 
 static PyObject *recode(PyObject *module, PyObject *args, PyObject *keywords)

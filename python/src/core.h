@@ -44,9 +44,15 @@ void mr_py_drop(mr_py_owner *owner);  /* the same by who has the GIL: it is rele
 PyThreadState *mr_py_release(void);
 void mr_py_regain(PyThreadState *thread);
 
-/* Memory of its own, zeroed, 64-byte aligned: *data stays until the owner goes. NULL with an exception. */
+/* The same for work on so many bytes; NULL where it costs less than releasing the GIL does. */
+PyThreadState *mr_py_release_for(size_t nbytes);
+
+/* Copies, without the GIL where it is much: what is copied must stay without it. */
+void mr_py_copy(void *to, const void *from, size_t nbytes);
+
+/* Memory of its own, zeroed, 64-byte aligned: *data stays until the owner goes. Needs no GIL; NULL without an exception
+ * where there is none. */
 mr_py_owner *mr_py_memory(size_t nbytes, void **data);
-mr_py_owner *mr_py_memory_quietly(size_t nbytes, void **data); /* without the GIL; NULL without an exception */
 
 typedef struct mr_py_state {
     PyObject *errors[16]; /* by -code; errors[0] is Error */
@@ -63,6 +69,9 @@ PyObject *mr_py_raise(mr_py_state *state, int code, const char *detail);
 /* MR_EARGUMENT with a text made as PyUnicode_FromFormat makes it; returns NULL. */
 PyObject *mr_py_refuse(mr_py_state *state, const char *format, ...);
 
+/* MR_ENOMEM for so many bytes, in place of the exception that there may be; returns NULL. */
+PyObject *mr_py_no_memory(mr_py_state *state, size_t nbytes);
+
 /*
  * Numbers and texts of arguments, for which `what` is the name that errors have: TypeError, or ArgumentError for a
  * number beyond 0 to `most`. 0, or -1 with an exception.
@@ -70,6 +79,10 @@ PyObject *mr_py_refuse(mr_py_state *state, const char *format, ...);
 int mr_py_number(mr_py_state *state, const char *what, PyObject *object, uint64_t most, uint64_t *number);
 int mr_py_truth(const char *what, PyObject *object, bool *truth);
 const char *mr_py_text(const char *what, PyObject *object); /* the object's; NULL with an exception */
+
+/* A bytes object of so many, to be written by who made it; one that is a copy. NULL with an exception. */
+PyObject *mr_py_bytes_blank(mr_py_state *state, size_t nbytes);
+PyObject *mr_py_bytes(mr_py_state *state, const void *from, size_t nbytes);
 
 typedef enum mr_py_dtype {
     MR_PY_U8,
@@ -122,8 +135,8 @@ mr_py_dataset *mr_py_dataset_of(mr_py_state *state, PyObject *object);
 typedef struct mr_py_loader mr_py_loader;
 PyObject *mr_py_batch_new(mr_py_state *state, mr_py_loader *loader, mr_batch *batch);
 
-/* A label as a Python object; a new reference. */
-PyObject *mr_py_label(const mr_label *label);
+/* A label as a Python object; a new reference. Its memory must stay without the GIL. */
+PyObject *mr_py_label(mr_py_state *state, const mr_label *label);
 
 /* Targets as a dict: those that were asked for (MR_TARGET_...), of no objects too. With `owner` NULL its arrays are
  * copies. */

@@ -330,7 +330,7 @@ static PyObject *key(PyObject *self, PyObject *number)
 static PyObject *label(PyObject *self, PyObject *number)
 {
     mr_sample s;
-    return get_sample(self, number, &s) == 0 ? mr_py_label(&s.label) : NULL;
+    return get_sample(self, number, &s) == 0 ? mr_py_label(state_of(self), &s.label) : NULL;
 }
 
 /* One by one: what the index has of a sample is not one number. */
@@ -409,7 +409,7 @@ static PyObject *sample(PyObject *self, PyObject *number)
         return NULL;
     return Py_BuildValue("{s:K,s:K,s:K,s:N,s:N,s:N}", "ordinal", (unsigned long long)s.ordinal, "shard",
                          (unsigned long long)s.shard, "position", (unsigned long long)s.position, "key",
-                         mr_py_str(s.key, s.key_nbytes), "label", mr_py_label(&s.label), "members",
+                         mr_py_str(s.key, s.key_nbytes), "label", mr_py_label(state_of(self), &s.label), "members",
                          member_names(dataset_of(self), &s));
 }
 
@@ -495,7 +495,7 @@ static PyObject *read_with(PyObject *self, read_bytes *read, uint64_t ordinal, u
     Py_BEGIN_ALLOW_THREADS code = take_reader(memory, &reader);
     if (code == 0)
         code = read(reader, ordinal, number, &bytes, &nbytes);
-    Py_END_ALLOW_THREADS if (code == 0) result = PyBytes_FromStringAndSize(bytes, (Py_ssize_t)nbytes);
+    Py_END_ALLOW_THREADS if (code == 0) result = mr_py_bytes(state_of(self), bytes, nbytes);
     else result = mr_py_raise(state_of(self), code, reader != NULL ? mr_reader_detail(reader) : NULL);
     give_reader(memory, reader, nbytes);
     return result;

@@ -96,6 +96,17 @@ PyObject *mr_py_refuse(mr_py_state *state, const char *format, ...)
     return NULL;
 }
 
+PyObject *mr_py_no_memory(mr_py_state *state, size_t nbytes)
+{
+    PyErr_Clear();
+    PyObject *text = nbytes <= (size_t)PY_SSIZE_T_MAX
+                         ? PyUnicode_FromFormat("there is no memory for %zu bytes", nbytes)
+                         : PyUnicode_FromFormat("more than %zd bytes fit no memory", PY_SSIZE_T_MAX);
+    raise_text(state, MR_ENOMEM, text);
+    Py_XDECREF(text);
+    return NULL;
+}
+
 static int refuse_type(const char *what, const char *wanted, PyObject *object)
 {
     PyObject *name = PyType_GetName(Py_TYPE(object));

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Owners: what keeps memory that views show. Nothing here calls Python but mr_py_memory, when there is none, and
- * mr_py_drop, around what waits.
+ * Owners: what keeps memory that views show. Nothing of theirs calls Python but mr_py_drop, around what waits. And
+ * copies into memory of Python's.
  */
 #include "core.h"
 #include <stdlib.h>
+#include <string.h>
 
-enum { ALIGN = 64 };
+enum { ALIGN = 64, MUCH_NBYTES = 64 << 10 };
 
 void mr_py_owner_init(mr_py_owner *owner, void (*free_owner)(mr_py_owner *owner), mr_py_owner *parent)
 {
@@ -61,6 +62,34 @@ void mr_py_regain(PyThreadState *thread)
         PyEval_RestoreThread(thread);
 }
 
+PyThreadState *mr_py_release_for(size_t nbytes)
+{
+    return nbytes >= MUCH_NBYTES ? PyEval_SaveThread() : NULL;
+}
+
+void mr_py_copy(void *to, const void *from, size_t nbytes)
+{
+    if (nbytes == 0) // of nothing there may be no address
+        return;
+    PyThreadState *thread = mr_py_release_for(nbytes);
+    memcpy(to, from, nbytes);
+    mr_py_regain(thread);
+}
+
+PyObject *mr_py_bytes_blank(mr_py_state *state, size_t nbytes)
+{
+    PyObject *bytes = nbytes <= (size_t)PY_SSIZE_T_MAX ? PyBytes_FromStringAndSize(NULL, (Py_ssize_t)nbytes) : NULL;
+    return bytes != NULL ? bytes : mr_py_no_memory(state, nbytes);
+}
+
+PyObject *mr_py_bytes(mr_py_state *state, const void *from, size_t nbytes)
+{
+    PyObject *bytes = mr_py_bytes_blank(state, nbytes);
+    if (bytes != NULL)
+        mr_py_copy(PyBytes_AsString(bytes), from, nbytes);
+    return bytes;
+}
+
 void mr_py_drop(mr_py_owner *owner)
 {
     while (was_last(owner)) {
@@ -78,7 +107,7 @@ static void free_memory(mr_py_owner *owner)
 }
 
 /* It stands behind its owner, in one block. */
-mr_py_owner *mr_py_memory_quietly(size_t nbytes, void **data)
+mr_py_owner *mr_py_memory(size_t nbytes, void **data)
 {
     size_t head = sizeof(mr_py_owner) + ALIGN - 1;
     // calloc, for it does not touch pages that the system has zeroed already
@@ -87,13 +116,5 @@ mr_py_owner *mr_py_memory_quietly(size_t nbytes, void **data)
         return NULL;
     mr_py_owner_init(owner, free_memory, NULL);
     *data = (void *)(((uintptr_t)owner + head) / ALIGN * ALIGN);
-    return owner;
-}
-
-mr_py_owner *mr_py_memory(size_t nbytes, void **data)
-{
-    mr_py_owner *owner = mr_py_memory_quietly(nbytes, data);
-    if (owner == NULL)
-        PyErr_NoMemory();
     return owner;
 }

@@ -134,7 +134,7 @@ static int weights_of_buffer(PyObject *object, double **weights, Py_ssize_t *cou
         *count = buffer.len / (Py_ssize_t)sizeof(double);
         *weights = malloc(buffer.len > 0 ? (size_t)buffer.len : 1);
         if (*weights != NULL)
-            memcpy(*weights, buffer.buf, (size_t)buffer.len);
+            mr_py_copy(*weights, buffer.buf, (size_t)buffer.len);
         else
             PyErr_NoMemory();
         result = *weights != NULL ? 1 : -1;

@@ -13,8 +13,8 @@ PyObject *mr_py_numbers(mr_py_state *state, mr_py_owner *owner, const void *numb
     for (int i = 0; i < axes; i++)
         nbytes *= shape[i];
     PyObject *array = mr_py_array_own(state, dtype, axes, shape, &data);
-    if (array != NULL && numbers != NULL && nbytes != 0)
-        memcpy(data, numbers, nbytes);
+    if (array != NULL && numbers != NULL)
+        mr_py_copy(data, numbers, nbytes);
     return array;
 }
 
@@ -69,7 +69,7 @@ mr_py_owner *mr_py_targets_copy(const mr_targets *t, mr_targets *copy)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         nbytes += room_of(t, &parts[i]);
     void *data = NULL;
-    mr_py_owner *owner = mr_py_memory_quietly(nbytes, &data);
+    mr_py_owner *owner = mr_py_memory(nbytes, &data);
     *copy = *t;
     for (size_t i = 0; owner != NULL && i < sizeof parts / sizeof *parts; i++) {
         const part *p = &parts[i];

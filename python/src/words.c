@@ -87,7 +87,7 @@ static PyObject *list_of_numbers(const mr_label *label)
     return list;
 }
 
-PyObject *mr_py_label(const mr_label *label)
+PyObject *mr_py_label(mr_py_state *state, const mr_label *label)
 {
     switch (label->kind) {
     case MR_LABEL_INT:
@@ -100,7 +100,7 @@ PyObject *mr_py_label(const mr_label *label)
     case MR_LABEL_TEXT:
         return mr_py_str(label->values, label->count);
     case MR_LABEL_BYTES:
-        return PyBytes_FromStringAndSize(label->values, (Py_ssize_t)label->count);
+        return mr_py_bytes(state, label->values, label->count);
     case MR_LABEL_NONE:
         break;
     }

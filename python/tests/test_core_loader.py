@@ -328,6 +328,9 @@ def test_mixed_batches(folder: str) -> None:
     for wrong in [1, 0, -1, 2**40]:
         with pytest.raises(_core.ArgumentError, match="labels"):
             batch.soft_labels(wrong)
+    for wrong in [2**24 + 1, 2**31, 2**32 - 1]:  # said before memory is asked for
+        with pytest.raises(_core.ArgumentError, match=f"soft_labels: classes must be from 0 to 16777216, not {wrong}"):
+            batch.soft_labels(wrong)
     del batch
     assert loader.held == 1  # partners
     del mix
