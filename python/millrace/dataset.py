@@ -463,14 +463,10 @@ def _path_of(one: Any) -> str:
 
 def _advised(error: Error) -> Error:
     """An error of opening with its way out in Python's words: the library's are those of the command."""
-    text, skip = str(error), 'mr.Dataset(path, broken="skip") leaves it out'
-    if "--broken=skip leaves it out" in text:
-        text = text.replace("--broken=skip leaves it out", skip)
-    elif ": no file that can be read: " in text:  # of which the library says no more
-        text = f"{text}; {skip}"
-    else:
+    text = str(error)
+    if "--broken=skip" not in text:
         return error
-    told = type(error)(text)
+    told = type(error)(text.replace("--broken=skip", 'mr.Dataset(path, broken="skip")'))
     told.code = error.code
     return told
 

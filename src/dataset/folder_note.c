@@ -14,8 +14,9 @@ int mr__folder_broken(const mr__folder_notes *notes, int code, const char *forma
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (notes->options->broken != MR_BROKEN_SKIP)
-        return mr__fail(notes->detail, code, "%s", text);
+    static const char advice[] = "; --broken=skip leaves it out";
+    if (notes->options->broken != MR_BROKEN_SKIP) /* however long the text is, the advice is there */
+        return mr__fail(notes->detail, code, "%.*s%s", (int)(sizeof text - sizeof advice), text, advice);
     int result = mr__index_add_problem(notes->to, MR__INDEX_NO_POSITION, code, "%s", text);
     return result != 0 ? mr__folder_failed(notes, result) : 0;
 }

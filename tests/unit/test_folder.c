@@ -230,6 +230,7 @@ static void what_is_no_file_goes_by_the_policy(void **state)
     make("a/1.jpg a/2.jpg a/dir.jpg/3.jpg");
     link_to("nowhere", "a/0.jpg");
     check_fails(failing(), MR_EIO, "a/0.jpg: no file that can be read: No such file");
+    check_fails(failing(), MR_EIO, "; --broken=skip leaves it out");
     check_scan(skipping(), "a/1.jpg\t0\na/2.jpg\t0\na/dir.jpg/3.jpg\t0\n", 1);
     assert_int_equal(unlink(test_folder_path(&folder, "a/0.jpg", path)), 0);
     assert_int_equal(mkfifo(test_folder_path(&folder, "a/pipe.jpg", path), 0600), 0);
