@@ -293,8 +293,11 @@ def machine(asked: argparse.Namespace) -> dict[str, Any]:
         with open(path) as lines:
             return next((line.split(":", 1)[1].strip() for line in lines if line.startswith(key)), "")
 
-    git = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
-    commit = subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip()
+    def git(*words: str) -> str:
+        return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, check=False).stdout.strip()
+
+    changed = git("status", "--porcelain", "--", ".", ":!bench/results")  # what a race writes changes nothing that it runs
+    commit = git("describe", "--always") + ("-dirty" if changed else "")
     return {
         "date": time.strftime("%Y-%m-%d %H:%M"),
         "processor": first_of("/proc/cpuinfo", "model name"),
