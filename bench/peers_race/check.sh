@@ -107,5 +107,14 @@ json.dump(found | {"pixels": {"slow": {"pixels_mean": 1.25, "pixels_max": 9}}}, 
 OLD
     has old.d/peers.md '^\| slow \| .* \| 1\.25, 9 \|  \|$'
     has old.d/peers.md '^\| slow \| .* \| – \|  \|$'
+    # who can do a job and was not asked to is named
+    lacks before ' did not race'
+    python3 - <<'SHORT' && python3 "race/run.py" --report short.json --out short.d || fail "--report does not read a race of one job"
+import json
+found = json.load(open("out.d/peers.json"))
+found["rows"] = [row for row in found["rows"] if (row["peer"], row["base"]) != ("slow", "png-kodak")]
+json.dump(found, open("short.json", "w"))
+SHORT
+    has short.d/peers.md '^- png-kodak: slow did not race .--peers.\.$'
 fi
 finish

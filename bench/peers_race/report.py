@@ -349,8 +349,17 @@ def plural(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
+def absent(found: dict[str, Any], job: str) -> list[str]:
+    """Peers that can do a job and were not asked to."""
+    raced = {row["peer"] for row in found["rows"] if row["base"] == job}
+    able = [name for name, peer in found["peers"].items() if any(one.split(":")[0] == job for one in peer["jobs"])]
+    return [name for name in able if name not in raced and name not in found["missing"]]
+
+
 def trouble(found: dict[str, Any]) -> list[str]:
     text = [f"- {name} is left out: {why}" for name, why in found["missing"].items()]
+    missing = {job: absent(found, job) for job in found["jobs"]}
+    text += [f"- {job}: {', '.join(names)} did not race (--peers)." for job, names in missing.items() if names]
     text += [f"- {row['name']}, {row['base']}: left out: {row['failed'][:300]}" for row in found["rows"] if row["failed"]]
     lost = [(row, run) for row in found["rows"] if not row["failed"] for run in row["runs"] if run.get("counts") and "first" not in run]
     text += [f"- {row['name']}, {row['base']}: round {run['round']} failed: {run.get('error', '')[:300]}" for row, run in lost]
