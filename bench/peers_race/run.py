@@ -360,7 +360,9 @@ def earlier(asked: argparse.Namespace) -> dict[str, Any]:
     if not asked.add or not path.exists():
         return {}
     found = report.read(path)
-    found["races"] = [race for race in found["races"] if not set(race["jobs"]) <= set(asked.jobs)]
+    for race in found["races"]:
+        race["jobs"] = [name for name in race["jobs"] if name not in asked.jobs]
+    found["races"] = [race for race in found["races"] if race["jobs"]]
     found["jobs"] = {name: job for name, job in found["jobs"].items() if name not in asked.jobs}
     found["rows"] = [row for row in found["rows"] if row["base"] in found["jobs"]]
     return found
