@@ -112,3 +112,11 @@ def command():
     if not found:
         pytest.skip("the command is not built (build/millrace, or MILLRACE_COMMAND=PATH)")
     return found
+
+
+RECIPE = "rrc(24) flip"
+
+
+def make(recipe=RECIPE, **options):
+    """A loader of the folder."""
+    return mr.Loader(folder(), recipe, **{"batch_size": 8, "shuffle": True, "to": "array", **options})

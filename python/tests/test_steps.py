@@ -13,7 +13,7 @@ import sys
 import pytest
 
 import millrace as mr
-from millrace import steps
+from millrace import _step_arguments, steps
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "step"
@@ -265,7 +265,7 @@ def test_help_is_short_and_public(step):
     said = pydoc.plain(pydoc.render_doc(step))
     assert len(said.splitlines()) <= 30 + (20 if step is steps.Normalize else 0)
     assert "__" not in said and not re.search(r"\b_\w", said)
-    own = [name for name, value in vars(steps).items() if hasattr(value, "__metadata__")]
+    own = [name for name, value in vars(_step_arguments).items() if hasattr(value, "__metadata__")]
     assert not re.search(rf": '?({'|'.join(own)})\b", said.partition("Args:")[0])
 
 
