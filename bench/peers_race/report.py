@@ -151,42 +151,60 @@ def job_table(found: dict[str, Any], job: str, lines: list[Line]) -> list[str]:
     base = BASES.get(job, "millrace:folder")
     source = found["data"].get(about["set"], {})
     text = [f"## {job}: {about['title']}", "", f"{source.get('files', 0):,} files: {source.get('about', '')}.", ""]
-    if about["first"]:
-        text += [
-            f"| | first batch, s | with imports, s | times {base} | memory then, MB | pixels: mean, max | note |",
-            "| --- | ---: | ---: | ---: | ---: | ---: | --- |",
-        ]
-        for line in lines:
-            cells = [
-                bold(line),
-                with_range(line.first, spread(run.get("first") for run in line.by_round.values()), 2),
-                number(line.first_with_imports),
-                number(line.core_ratio),
-                number(line.memory, 0),
-                apart(line),
-                note_of(line),
-            ]
-            text.append(f"| {' | '.join(cells)} |")
-        return text + [""]
-    text += [
-        f"| | core-ms an image | times {base} | images/s | times {base} | first batch, s | with imports, s | memory, MB | pixels: mean, max | note |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
+    head, cells_of = (first_head(base), first_cells) if about["first"] else (span_head(base), span_cells)
+    rule = ["---", *["---:"] * (len(head) - 2), "---"]
+    return text + [table_row(cells) for cells in (head, rule, *map(cells_of, lines))] + [""]
+
+
+def table_row(cells: list[str]) -> str:
+    return "|" + "".join(f" {cell} |" if cell or at else " |" for at, cell in enumerate(cells))
+
+
+def first_head(base: str) -> list[str]:
+    return ["", "first batch, s", "with imports, s", f"times {base}", "memory then, MB", "pixels: mean, max", "note"]
+
+
+def first_cells(line: Line) -> list[str]:
+    return [
+        bold(line),
+        with_range(line.first, spread(run.get("first") for run in line.by_round.values()), 2),
+        number(line.first_with_imports),
+        number(line.core_ratio),
+        number(line.memory, 0),
+        apart(line),
+        note_of(line),
     ]
-    for line in lines:
-        cells = [
-            bold(line),
-            with_range(line.core_ms, line.core_ms_range, 2 if (line.core_ms or 0) >= 1 else 3),
-            number(line.core_ratio),
-            with_range(line.speed, line.speed_range, 0),
-            number(line.speed_ratio),
-            number(line.first),
-            number(line.first_with_imports),
-            number(line.memory, 0),
-            apart(line),
-            note_of(line),
-        ]
-        text.append(f"| {' | '.join(cells)} |")
-    return text + [""]
+
+
+def span_head(base: str) -> list[str]:
+    times = f"times {base}"
+    return [
+        "",
+        "core-ms an image",
+        times,
+        "images/s",
+        times,
+        "first batch, s",
+        "with imports, s",
+        "memory, MB",
+        "pixels: mean, max",
+        "note",
+    ]
+
+
+def span_cells(line: Line) -> list[str]:
+    return [
+        bold(line),
+        with_range(line.core_ms, line.core_ms_range, 2 if (line.core_ms or 0) >= 1 else 3),
+        number(line.core_ratio),
+        with_range(line.speed, line.speed_range, 0),
+        number(line.speed_ratio),
+        number(line.first),
+        number(line.first_with_imports),
+        number(line.memory, 0),
+        apart(line),
+        note_of(line),
+    ]
 
 
 def bold(line: Line) -> str:

@@ -11,8 +11,10 @@ enum { FORMS_MAX = 64, DETAIL_NBYTES = 1024 };
 /* pack. */
 
 /* One field of a form, which is a mapping with the names of mr_pack_form's. */
-static int read_form_field(mr_py_state *state, const char *name, PyObject *value, mr_pack_form *form)
+static int read_form_field(mr_py_state *state, PyObject *key, PyObject *value, void *to)
 {
+    mr_pack_form *form = to;
+    const char *name = PyUnicode_AsUTF8AndSize(key, NULL);
     static const char *const words[] = {"form", "max_side", "short_side", "share", "quality", "effort", NULL};
     uint32_t *const fields[] = {NULL, &form->max_side, &form->short_side, &form->share, &form->quality, &form->effort};
     int number = name != NULL ? mr_py_choice(state, "a field of a form", name, words) : -1;
@@ -30,18 +32,8 @@ static int read_form_field(mr_py_state *state, const char *name, PyObject *value
 
 static int read_form(mr_py_state *state, PyObject *given, mr_pack_form *form)
 {
-    PyObject *items = PyMapping_Items(given);
-    Py_ssize_t count = items != NULL ? PyList_Size(items) : 0;
-    int result = items != NULL ? 0 : -1;
     *form = (mr_pack_form){.struct_size = sizeof *form};
-    for (Py_ssize_t i = 0; i < count && result == 0; i++) {
-        PyObject *name, *value;
-        result = PyArg_ParseTuple(PyList_GetItem(items, i), "OO", &name, &value) ? 0 : -1;
-        if (result == 0)
-            result = read_form_field(state, PyUnicode_AsUTF8AndSize(name, NULL), value, form);
-    }
-    Py_XDECREF(items);
-    return result;
+    return mr_py_entries(state, given, read_form_field, form);
 }
 
 static int read_forms(mr_py_state *state, PyObject *given, mr_pack_form forms[FORMS_MAX], size_t *count)

@@ -153,8 +153,24 @@ int mr_py_target_bits(mr_py_state *state, PyObject *names, uint32_t *bits)
     return PyErr_Occurred() != NULL ? -1 : 0;
 }
 
-static int read_limit(mr_py_state *state, PyObject *name, PyObject *value, mr_limits *limits)
+int mr_py_entries(mr_py_state *state, PyObject *mapping, mr_py_entry *read, void *to)
 {
+    PyObject *items = PyMapping_Items(mapping);
+    Py_ssize_t count = items != NULL ? PyList_Size(items) : 0;
+    int result = items != NULL ? 0 : -1;
+    for (Py_ssize_t i = 0; i < count && result == 0; i++) {
+        PyObject *name, *value;
+        result = PyArg_ParseTuple(PyList_GetItem(items, i), "OO", &name, &value) ? 0 : -1;
+        if (result == 0)
+            result = read(state, name, value, to);
+    }
+    Py_XDECREF(items);
+    return result;
+}
+
+static int read_limit(mr_py_state *state, PyObject *name, PyObject *value, void *to)
+{
+    mr_limits *limits = to;
     static const char *const words[] = {"pixels", "nbytes", "scans", "memory_nbytes", NULL};
     uint64_t *const fields[] = {&limits->pixels, &limits->nbytes, &limits->scans, &limits->memory_nbytes};
     const char *text = mr_py_text("the name of a limit", name);
@@ -167,15 +183,5 @@ int mr_py_limits(mr_py_state *state, PyObject *mapping, mr_limits *limits)
     *limits = (mr_limits){.struct_size = sizeof *limits};
     if (mapping == NULL || mapping == Py_None)
         return 0;
-    PyObject *items = PyMapping_Items(mapping);
-    Py_ssize_t count = items != NULL ? PyList_Size(items) : 0;
-    int result = items != NULL ? 0 : -1;
-    for (Py_ssize_t i = 0; i < count && result == 0; i++) {
-        PyObject *name, *value;
-        result = PyArg_ParseTuple(PyList_GetItem(items, i), "OO", &name, &value) ? 0 : -1;
-        if (result == 0)
-            result = read_limit(state, name, value, limits);
-    }
-    Py_XDECREF(items);
-    return result;
+    return mr_py_entries(state, mapping, read_limit, limits);
 }

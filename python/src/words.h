@@ -21,6 +21,10 @@ int mr_py_to_path(PyObject *object, void *to);
 /* Py_True or Py_False, borrowed. */
 PyObject *mr_py_bool(bool value);
 
+/* Reads all entries of a mapping into `to`, until one is refused. 0, or -1 with an exception. */
+typedef int mr_py_entry(mr_py_state *state, PyObject *name, PyObject *value, void *to);
+int mr_py_entries(mr_py_state *state, PyObject *mapping, mr_py_entry *read, void *to);
+
 /* Puts `value`, of which it takes the reference, under the name; NULL is an exception that is set already. */
 int mr_py_put(PyObject *dict, const char *name, PyObject *value);
 
