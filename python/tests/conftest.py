@@ -9,21 +9,18 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMMAND = pathlib.Path(os.environ.get("MILLRACE_COMMAND", ROOT / "build" / "millrace"))
 
+
 # torchvision is installed without its dependencies, and its compiled operators may be of another torch.
-OPERATORS = "nms qnms roi_align ps_roi_align roi_pool ps_roi_pool deform_conv2d".split()
 
 
 class DeclaresOperators(importlib.abc.MetaPathFinder):
     """Declares the operators of torchvision just before it is imported; not earlier, as some tests have no torch."""
-
-    library: Any = None  # lives as long as what it declares
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -34,20 +31,10 @@ class DeclaresOperators(importlib.abc.MetaPathFinder):
         return None  # the others find it
 
     def declare(self) -> None:
-        spec = importlib.util.find_spec("torchvision")
-        if spec is None or spec.origin is None:
-            return
-        import torch
-
-        for compiled in pathlib.Path(spec.origin).parent.glob("_C*.so"):
-            try:
-                torch.ops.load_library(compiled)
-            except OSError:  # made for another torch
-                pass
-        if not hasattr(torch.ops.torchvision, "nms"):
-            self.library = torch.library.Library("torchvision", "DEF")
-            for name in OPERATORS:
-                self.library.define(f"{name}(Tensor of) -> Tensor")
+        if importlib.util.find_spec("torchvision") is not None:
+            sys.path.insert(0, str(ROOT / "tests" / "golden"))
+            importlib.import_module("operators")
+            sys.path.pop(0)
 
 
 class Hides(importlib.abc.MetaPathFinder):
@@ -63,8 +50,7 @@ class Hides(importlib.abc.MetaPathFinder):
 
 if os.environ.get("MILLRACE_TEST_SANITIZED"):
     sys.meta_path.insert(0, Hides())
-declares = DeclaresOperators()  # kept: with it would go what it declares
-sys.meta_path.insert(0, declares)
+sys.meta_path.insert(0, DeclaresOperators())
 
 
 def command(*words: object) -> str:
