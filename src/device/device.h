@@ -17,8 +17,8 @@
 #include "device/task.h"
 #include "measure/stages.h"
 
-/* `count` neighbours in memory, of one batch. */
-typedef void mr__done(void *user, mr__task *tasks, size_t count);
+/* `count` tasks of one batch, the first of them and by `next` the others; with that, they are the submitter's again. */
+typedef void mr__done(void *user, mr__task *first, size_t count);
 
 typedef struct mr__device_options {
     const mr__work *work; /* stays */
@@ -56,8 +56,11 @@ typedef struct mr__device_type {
     /* Whether it can do this step on images of this form. NULL: it can do all. */
     bool (*takes)(const mr__device *device, mr_form form, mr_step_kind step);
 
-    /* Takes tasks on, without waiting; not more than info.depth in all. MR_ECLOSED once it is closing. */
-    int (*submit)(mr__device *device, mr__task *tasks, size_t count);
+    /*
+     * Takes `count` tasks of one batch on, which are one list, without waiting; not more than info.depth in all.
+     * MR_ECLOSED once it is closing.
+     */
+    int (*submit)(mr__device *device, mr__task *first, size_t count);
 
     /*
      * Those that nobody has begun are done at once, with MR_ECLOSED. NULL: all are begun. (Who wants to see it drained

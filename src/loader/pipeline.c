@@ -255,9 +255,12 @@ void mr__loader_dispatch(mr_loader *l)
             fill_pads(l, c.slot);
             continue;
         }
-        for (uint32_t i = 0; i < c.count; i++)
-            fill_task(c.slot, c.slot->tasks + c.first + i);
-        (void)l->device->type->submit(l->device, c.slot->tasks + c.first, c.count); // fails only while it is closed
+        mr__task *first = c.slot->tasks + c.first;
+        for (uint32_t i = 0; i < c.count; i++) {
+            fill_task(c.slot, first + i);
+            first[i].next = i + 1 < c.count ? first + i + 1 : NULL;
+        }
+        (void)l->device->type->submit(l->device, first, c.count); // fails only while it is closed
     }
 }
 
@@ -302,6 +305,7 @@ static bool mend(mr__slot *slot, mr__task *task)
     case MR__VERDICT_AGAIN:
         task->attempt++;
         fill_substitute(slot, task);
+        task->next = NULL;
         if (l->device->type->submit(l->device, task, 1) == 0)
             return false;
         return true; // the device is closed, and so nobody will see it
@@ -315,13 +319,16 @@ static bool mend(mr__slot *slot, mr__task *task)
     return true;
 }
 
-void mr__loader_on_done(void *user, mr__task *tasks, size_t count)
+void mr__loader_on_done(void *user, mr__task *first, size_t count)
 {
     mr_loader *l = user;
-    mr__slot *slot = tasks->batch;
-    size_t settled = 0;
-    for (size_t i = 0; i < count; i++)
-        settled += tasks[i].code == 0 || mend(slot, &tasks[i]);
+    mr__slot *slot = first->batch;
+    size_t settled = count;
+    for (mr__task *task = first, *next; task != NULL; task = next) {
+        next = task->next; // a substitute is a list of its own
+        if (task->code != 0)
+            settled -= !mend(slot, task);
+    }
     bool mix = settled != 0 && settle(l, slot, settled);
     mr__loader_dispatch(l); // first, so that others have something to do
     if (!mix)

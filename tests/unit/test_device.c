@@ -46,11 +46,13 @@ typedef struct desk {
     atomic_uint done[TASKS], all;
 } desk;
 
-static void on_done(void *user, mr__task *tasks, size_t count)
+static void on_done(void *user, mr__task *first, size_t count)
 {
     desk *d = user;
-    for (size_t i = 0; i < count; i++)
-        atomic_fetch_add(&d->done[&tasks[i] - d->tasks], 1);
+    size_t told = 0;
+    for (mr__task *task = first; task != NULL; task = task->next, told++)
+        atomic_fetch_add(&d->done[task - d->tasks], 1);
+    assert_int_equal(told, count);
     atomic_fetch_add(&d->all, (unsigned)count);
 }
 
@@ -71,6 +73,14 @@ static desk *open_desk(const char *name, uint32_t lanes)
         d->tasks[i] =
             (mr__task){.ordinal = i, .form = forms.numbers[0], .draws = (const uint32_t *)"", .slot = d->slots[i]};
     return d;
+}
+
+/* `count` tasks from this one on, as one submission. */
+static int submit(desk *d, size_t from, size_t count)
+{
+    for (size_t i = from; i < from + count; i++)
+        d->tasks[i].next = i + 1 < from + count ? &d->tasks[i + 1] : NULL;
+    return d->device->type->submit(d->device, &d->tasks[from], count);
 }
 
 static void close_desk(desk *d)
@@ -97,7 +107,7 @@ static void each_task_is_done_once(void **state)
         assert_true(info.lanes == 3 && info.depth >= TASKS && info.group >= 1);
         assert_true(mr__device_takes(d->device, MR_FORM_JPEG, MR_STEP_RRC));
         for (size_t at = 0; at < TASKS; at += 4)
-            assert_int_equal(d->device->type->submit(d->device, d->tasks + at, 4), 0);
+            assert_int_equal(submit(d, at, 4), 0);
         wait_for(d, TASKS);
         for (size_t t = 0; t < TASKS; t++) {
             assert_int_equal(atomic_load(&d->done[t]), 1);
@@ -122,7 +132,7 @@ static void what_is_cancelled_is_done_too(void **state)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         desk *d = open_desk(names[i], 1);
         for (size_t t = 0; t < TASKS; t++)
-            assert_int_equal(d->device->type->submit(d->device, &d->tasks[t], 1), 0);
+            assert_int_equal(submit(d, t, 1), 0);
         mr__device_cancel(d->device);
         wait_for(d, TASKS);
         size_t cancelled = 0;
@@ -142,7 +152,7 @@ static void time_of_sim_is_virtual(void **state)
     for (uint32_t lanes = 1; lanes <= 8; lanes *= 2) {
         desk *d = open_desk("sim", lanes);
         assert_false(mr__device_advance(d->device));
-        assert_int_equal(d->device->type->submit(d->device, d->tasks, TASKS), 0);
+        assert_int_equal(submit(d, 0, TASKS), 0);
         wait_for(d, TASKS);
         assert_int_equal(d->device->type->now_ns(d->device), UINT64_C(1000000) * TASKS / lanes);
         assert_false(mr__device_advance(d->device));
@@ -156,7 +166,7 @@ static void a_device_can_be_closed_with_tasks_in_it(void **state)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (unsigned n = 0; n < 12; n++) {
             desk *d = open_desk(names[i], 2);
-            assert_int_equal(d->device->type->submit(d->device, d->tasks, TASKS), 0);
+            assert_int_equal(submit(d, 0, TASKS), 0);
             usleep(n * 40);
             close_desk(d);
         }

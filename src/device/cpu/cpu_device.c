@@ -19,8 +19,9 @@
 #include <stdio.h>
 #include <time.h>
 
+/* Tasks of one submission that nobody has begun. */
 typedef struct group {
-    mr__task *tasks;
+    mr__task *first;
     size_t count;
 } group;
 
@@ -141,23 +142,34 @@ static bool run_task(lane *l, mr__task *task)
 }
 
 /* Tasks are done; what that leads to is the loader's bookkeeping. */
-static void tell_done(lane *l, mr__task *tasks, size_t count)
+static void tell_done(lane *l, mr__task *first, size_t count)
 {
     if (count == 0 || is_closing(l->pool))
         return;
-    l->pool->done(l->pool->user, tasks, count);
+    l->pool->done(l->pool->user, first, count);
     mr__hands_lap(&l->hands, MR__AT_ORDER, count, 0);
 }
 
+/* A task that was sent away leaves the list, and is done by itself. */
 static void run_group(lane *l, group g)
 {
-    size_t from = 0;
-    for (size_t i = 0; i < g.count && !is_closing(l->pool); i++)
-        if (!run_task(l, &g.tasks[i])) {
-            tell_done(l, g.tasks + from, i - from);
-            from = i + 1;
+    mr__task *done = NULL, **end = &done;
+    size_t count = 0;
+    for (mr__task *task = g.first, *next; task != NULL && !is_closing(l->pool); task = next) {
+        next = task->next;
+        task->next = NULL;
+        if (run_task(l, task)) {
+            *end = task;
+            end = &task->next;
+            count++;
+        } else {
+            tell_done(l, done, count);
+            done = NULL;
+            end = &done;
+            count = 0;
         }
-    tell_done(l, g.tasks + from, g.count - from);
+    }
+    tell_done(l, done, count);
 }
 
 /* Takes up a task whose bytes have come; the lane's own errand becomes a spare. */
@@ -430,14 +442,14 @@ static mr__device_info tell_info(const mr__device *device)
     return const_pool_of(device)->info;
 }
 
-static int submit(mr__device *device, mr__task *tasks, size_t count)
+static int submit(mr__device *device, mr__task *first, size_t count)
 {
     pool *p = pool_of(device);
     mr__mutex_lock(&p->mutex);
     bool closing = is_closing(p), room = p->length < p->capacity;
     if (!closing && room) {
         size_t to_end = p->capacity - p->first;
-        p->groups[p->length < to_end ? p->first + p->length : p->length - to_end] = (group){tasks, count};
+        p->groups[p->length < to_end ? p->first + p->length : p->length - to_end] = (group){first, count};
         p->length++;
         mr__condition_wake_one(&p->news);
     }
@@ -459,9 +471,9 @@ static void cancel(mr__device *device)
         mr__mutex_unlock(&p->mutex);
         if (g.count == 0)
             return;
-        for (size_t i = 0; i < g.count; i++)
-            g.tasks[i].code = MR_ECLOSED;
-        p->done(p->user, g.tasks, g.count);
+        for (mr__task *task = g.first; task != NULL; task = task->next)
+            task->code = MR_ECLOSED;
+        p->done(p->user, g.first, g.count);
     }
 }
 

@@ -116,13 +116,13 @@ static void begin_some(sim *s)
     }
 }
 
-static int submit(mr__device *device, mr__task *tasks, size_t count)
+static int submit(mr__device *device, mr__task *first, size_t count)
 {
     sim *s = sim_of(device);
     mr__mutex_lock(&s->mutex);
     bool room = count <= s->capacity - s->length;
-    for (size_t i = 0; room && i < count; i++)
-        s->queue[(s->first + s->length++) % s->capacity] = (turn){&tasks[i], 0};
+    for (mr__task *task = first; room && task != NULL; task = task->next)
+        s->queue[(s->first + s->length++) % s->capacity] = (turn){task, 0};
     begin_some(s);
     mr__mutex_unlock(&s->mutex);
     return room ? 0 : MR_ELIMIT;
@@ -147,6 +147,7 @@ static void cancel(mr__device *device)
     sim *s = sim_of(device);
     for (mr__task *task; (task = take_waiting(s)) != NULL;) {
         task->code = MR_ECLOSED;
+        task->next = NULL;
         s->done(s->user, task, 1);
     }
 }
@@ -177,6 +178,7 @@ static bool advance(mr__device *device)
     mr__mutex_unlock(&s->mutex);
     if (task == NULL)
         return false;
+    task->next = NULL;
     (void)mr__prepare(&s->hands, &s->errand, task);
     mr__mutex_lock(&s->mutex);
     s->advancing = false;
