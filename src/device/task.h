@@ -24,6 +24,9 @@ typedef struct mr__task {
     void *batch;               /* whose it is; for the submitter */
     struct mr__task *next;     /* of one submission, or of what is done together; NULL: the last */
     int code;                  /* when it is done: 0, or why the slot is not filled */
+    uint32_t lane;             /* when it is done: who did it, of its device; */
+    uint64_t begun_ns;         /* since when, by the device's clock (of a submission: when its first task began); */
+    uint64_t busy_ns;          /* and how long a lane was busy with it: its share, where tasks are done together */
     mr__detail detail;
 } mr__task;
 
