@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Ours: the largest job that is left goes to the fastest lane; a slower lane takes the largest job that it ends well
+ * before the batch will, or that the faster ones would only get to later; and leaves alone what others will have done
+ * sooner. Picks of a device with a launch are fused until launching is 5 % of their time, and get smaller towards the
+ * end of the batch. It is longest-first-to-earliest-finisher and the two-ended queue in one: with equal lanes it is the
+ * former, with one that is much faster the latter, and as nothing is planned nothing has to be stolen when a
+ * prediction was wrong. bench/sched has it beside both, and doc/policies.md says what was measured.
+ */
+#include "route/policy.h"
+
+#include <math.h>
+
+/* A slow lane takes what it ends in this share of the time that the batch has left: predictions err by factors. */
+static const double WELL_BEFORE = 0.5;
+
+/* Launching may be this share of a pick's time. */
+static const double LAUNCH_SHARE = 0.05;
+
+/* A fused pick takes at most the time that the batch has left, divided by this. */
+static const double PARTS = 1.3;
+
+/* Devices this much slower than the fastest count as fast. */
+static const double ABOUT = 0.99;
+
+typedef struct view {
+    mr__sched *sched;
+    mr__lot *lot;
+    uint32_t device;
+    uint64_t now_ns;
+    bool fast;
+    double end_ns;     /* until the batch is done */
+    double without_ns; /* and without this lane; < 0: not yet asked for */
+    uint32_t fastest;  /* of the other devices */
+    double fast_free_ns, fast_speed;
+} view;
+
+static bool is_open(const view *v, uint32_t device)
+{
+    return mr__station_is_open(&v->sched->stations[device], v->now_ns);
+}
+
+static view look(mr__sched *s, mr__lot *lot, uint32_t device, uint64_t now_ns)
+{
+    view v = {.sched = s, .lot = lot, .device = device, .now_ns = now_ns, .without_ns = -1, .fastest = UINT32_MAX};
+    double best = 0;
+    for (uint32_t d = 0; d < s->station_count; d++)
+        if (d != device && is_open(&v, d) && s->stations[d].speed > best) {
+            best = s->stations[d].speed;
+            v.fastest = d;
+        }
+    v.fast = s->stations[device].speed >= ABOUT * best;
+    v.end_ns = mr__sched_pour_ns(s, lot, UINT32_MAX, now_ns);
+    if (v.fastest != UINT32_MAX) {
+        const mr__station *st = &s->stations[v.fastest];
+        v.fast_free_ns = mr__station_free_ns(st, now_ns);
+        v.fast_speed = st->speed * st->device.lanes;
+    }
+    return v;
+}
+
+static double without_ns(view *v)
+{
+    if (v->without_ns < 0)
+        v->without_ns = mr__sched_pour_ns(v->sched, v->lot, v->device, v->now_ns);
+    return v->without_ns;
+}
+
+static double launch_ns(const view *v, uint32_t device)
+{
+    return v->sched->stations[device].device.launch_ns;
+}
+
+/* When the fastest other device would have done the job, if it did what is larger (so much work) before. */
+static double elsewhere_ns(const view *v, const mr__job *job, double larger)
+{
+    if (v->fastest == UINT32_MAX || isinf(job->ns[v->fastest]))
+        return INFINITY;
+    return v->fast_free_ns + larger / v->fast_speed + job->ns[v->fastest] + launch_ns(v, v->fastest);
+}
+
+/* Whether a lane takes this job, and why. */
+static bool suits(view *v, const mr__job *job, double larger, mr__reason *why)
+{
+    double here = job->ns[v->device] + launch_ns(v, v->device), there = elsewhere_ns(v, job, larger);
+    *why = v->fast ? MR__REASON_LARGEST : here <= there ? MR__REASON_SOONER : MR__REASON_FITS;
+    if (v->fast)
+        return here <= there || v->lot->left > v->sched->lane_count || here <= without_ns(v);
+    return here <= there || (here <= WELL_BEFORE * v->end_ns && here <= without_ns(v));
+}
+
+/* The place of the first job that the lane takes; lot->count: none. */
+static uint32_t find_first(view *v, const mr__pick *pick, mr__reason *why)
+{
+    double larger = 0;
+    mr__lot *lot = v->lot;
+    for (uint32_t at = mr__lot_next(lot, 0); at < lot->count; at = mr__lot_next(lot, at + 1)) {
+        const mr__job *job = mr__lot_job(lot, at);
+        if (mr__sched_takes(v->sched, v->device, job, pick) && suits(v, job, larger, why))
+            return at;
+        larger += job->work;
+    }
+    return lot->count;
+}
+
+/* More jobs for a pick, until it is worth its launch. */
+static void fuse(view *v, uint32_t at, mr__pick *pick)
+{
+    const mr__sched_device *d = &v->sched->stations[v->device].device;
+    mr__lot *lot = v->lot;
+    double ns = mr__pick_ns(v->sched, pick, NULL), most = v->end_ns / PARTS;
+    most = most < 2 * d->launch_ns ? 2 * d->launch_ns : most;
+    for (at = mr__lot_next(lot, at + 1); at < lot->count && pick->count < d->group; at = mr__lot_next(lot, at + 1)) {
+        mr__job *job = mr__lot_job(lot, at);
+        if (d->launch_ns <= LAUNCH_SHARE * (ns - d->launch_ns))
+            return;
+        if (ns + job->ns[v->device] > most || !mr__sched_takes(v->sched, v->device, job, pick))
+            continue;
+        mr__pick_add(pick, job);
+        ns += job->ns[v->device];
+    }
+}
+
+static bool pick_auto(mr__sched *s, mr__lot *lot, uint32_t device, uint64_t now_ns, mr__pick *pick)
+{
+    view v = look(s, lot, device, now_ns);
+    uint32_t at = find_first(&v, pick, &pick->reason);
+    if (at == lot->count)
+        return false;
+    mr__pick_add(pick, mr__lot_job(lot, at));
+    if (s->stations[device].device.group > 1)
+        fuse(&v, at, pick);
+    return true;
+}
+
+const mr__policy mr__policy_auto = {
+    .name = "auto",
+    .summary = "every device, the largest to the fastest, by predicted cost",
+    .grain = 1,
+    .key = MR__KEY_WORK,
+    .shown = true,
+    .pick = pick_auto,
+};

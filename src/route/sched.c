@@ -1,0 +1,614 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "route/policy.h"
+
+#include "base/memory.h"
+#include <math.h>
+#include <string.h>
+
+#define DEADLINE_NS UINT64_C(1000000000)
+#define BACK_NS     UINT64_C(1000000000)
+#define BACK_MAX_NS UINT64_C(60000000000)
+
+/* A pick that is late will take so much longer, as a share of what it took: errors of a prediction are by factors. */
+static const double LATE_SHARE = 0.15;
+
+const char *mr__reason_text(mr__reason reason)
+{
+    switch (reason) {
+    case MR__REASON_ORDER:
+        return "its turn";
+    case MR__REASON_LARGEST:
+        return "the largest that is left, on the fastest device";
+    case MR__REASON_FITS:
+        return "the largest that ends well before the batch will";
+    case MR__REASON_SOONER:
+        return "done here before the faster device would have it done";
+    case MR__REASON_SMALL:
+        return "the smallest: anything larger would end last";
+    case MR__REASON_ALONE:
+        return "nobody else is at work, or can do it";
+    case MR__REASON_PLANNED:
+        return "planned for this lane";
+    case MR__REASON_STOLEN:
+        return "planned for another lane, that would end later";
+    case MR__REASON_TRIAL:
+        return "a trial, after a failure";
+    }
+    return "";
+}
+
+/* 1. Making one. */
+
+void mr__sched_free(mr__sched *s)
+{
+    if (s == NULL)
+        return;
+    mr_hooks hooks = s->hooks;
+    mr__free(&hooks, s->pick_memory);
+    mr__free(&hooks, s->waiting);
+    mr__free(&hooks, s->plan_memory);
+    mr__free(&hooks, s->place_memory);
+    mr__free(&hooks, s->job_memory);
+    mr__free(&hooks, s->queue);
+    mr__free(&hooks, s->lots);
+    mr__free(&hooks, s);
+}
+
+static int allocate(mr__sched *s, uint32_t picks)
+{
+    size_t batches = s->options.batches, jobs = s->options.jobs, all;
+    if (batches == 0 || jobs == 0 || __builtin_mul_overflow(batches, jobs, &all))
+        return MR_EARGUMENT;
+    s->lots = mr__alloc_array(&s->hooks, batches, sizeof *s->lots);
+    s->queue = mr__alloc_array(&s->hooks, batches, sizeof *s->queue);
+    s->job_memory = mr__alloc_array(&s->hooks, all, sizeof *s->job_memory);
+    s->place_memory = mr__alloc_array(&s->hooks, all, 2 * sizeof *s->place_memory);
+    s->plan_memory = mr__alloc_array(&s->hooks, batches, s->lane_count * sizeof *s->plan_memory);
+    s->waiting = mr__alloc_array(&s->hooks, s->lane_count, sizeof *s->waiting);
+    s->pick_memory = mr__alloc_array(&s->hooks, picks, sizeof *s->pick_memory);
+    if (s->lots == NULL || s->queue == NULL || s->job_memory == NULL || s->place_memory == NULL ||
+        s->plan_memory == NULL || s->pick_memory == NULL || s->waiting == NULL)
+        return MR_ENOMEM;
+    for (size_t i = 0; i < batches; i++)
+        s->lots[i] = (mr__lot){.jobs = s->job_memory + i * jobs,
+                               .order = s->place_memory + 2 * i * jobs,
+                               .skip = s->place_memory + (2 * i + 1) * jobs,
+                               .plan = s->plan_memory + i * s->lane_count};
+    return 0;
+}
+
+static int build(mr__sched *s, const mr__sched_options *o)
+{
+    uint32_t picks = 0, at = 0;
+    s->options = *o;
+    s->policy = o->policy != NULL ? o->policy : &mr__policy_auto;
+    s->options.deadline_ns = o->deadline_ns != 0 ? o->deadline_ns : DEADLINE_NS;
+    s->options.back_ns = o->back_ns != 0 ? o->back_ns : BACK_NS;
+    if (o->device_count == 0 || o->device_count > MR__SCHED_DEVICES_MAX)
+        return MR_EARGUMENT;
+    for (uint32_t i = 0; i < o->device_count; i++) {
+        const mr__sched_device *d = &o->devices[i];
+        mr__station *st = &s->stations[i];
+        if (d->lanes == 0 || d->lanes > MR__SCHED_LANES_MAX)
+            return MR_EARGUMENT;
+        *st = (mr__station){.device = *d, .lane0 = s->lane_count, .allowed = true, .speed = 1};
+        st->device.depth = d->depth != 0 ? d->depth : d->lanes;
+        st->device.group = d->group != 0 ? d->group : 1;
+        st->back_ns = s->options.back_ns;
+        st->capacity = st->device.depth > d->lanes ? st->device.depth : d->lanes;
+        s->lane_count += d->lanes;
+        picks += st->capacity;
+    }
+    s->station_count = o->device_count;
+    int result = allocate(s, picks);
+    for (uint32_t i = 0; result == 0 && i < s->station_count; i++) {
+        s->stations[i].picks = s->pick_memory + at;
+        at += s->stations[i].capacity;
+    }
+    return result;
+}
+
+int mr__sched_new(const mr__sched_options *options, mr__sched **out)
+{
+    mr_hooks hooks = *options->hooks;
+    mr__sched *s = mr__alloc_zero(&hooks, sizeof *s);
+    if (s == NULL)
+        return MR_ENOMEM;
+    s->hooks = hooks;
+    int result = build(s, options);
+    if (result != 0)
+        mr__sched_free(s);
+    else
+        *out = s;
+    return result;
+}
+
+/* 2. Batches. */
+
+mr__job *mr__sched_open(mr__sched *s, uint32_t *batch)
+{
+    for (uint32_t i = 0; i < s->options.batches; i++) {
+        mr__lot *lot = &s->lots[i];
+        if (lot->open)
+            continue;
+        lot->open = true;
+        lot->added = false;
+        lot->count = lot->left = lot->undone = 0;
+        lot->number = s->opened++;
+        s->queue[s->queued++] = i;
+        *batch = i;
+        return lot->jobs;
+    }
+    return NULL;
+}
+
+/* A job's time on the first device; on the one that is best at it, where the first cannot do it. */
+static float work_of(const mr__sched *s, const mr__job *job)
+{
+    float best = job->ns[0];
+    for (uint32_t d = 1; d < s->station_count && isinf(job->ns[0]); d++)
+        if (job->ns[d] < best)
+            best = job->ns[d];
+    return isinf(best) || !(best >= 1) ? 1 : best;
+}
+
+/* What a device cannot ever hold, it cannot do. */
+static void settle_job(const mr__sched *s, mr__job *job, uint32_t batch)
+{
+    for (uint32_t d = 0; d < s->station_count; d++) {
+        uint64_t room = s->stations[d].device.memory_nbytes;
+        if ((room != 0 && job->need_nbytes > room) || !(job->ns[d] >= 0))
+            job->ns[d] = INFINITY;
+    }
+    job->work = work_of(s, job);
+    job->taken = job->again = false;
+    job->batch = batch;
+    job->pick = NULL;
+    job->next = NULL;
+}
+
+static void learn_speeds(mr__sched *s, const mr__lot *lot)
+{
+    for (uint32_t d = 0; d < s->station_count; d++) {
+        double work = 0, ns = 0;
+        for (uint32_t i = 0; i < lot->count; i++)
+            if (!isinf(lot->jobs[i].ns[d])) {
+                work += lot->jobs[i].work;
+                ns += lot->jobs[i].ns[d];
+            }
+        if (ns > 0)
+            s->stations[d].speed = work / ns;
+    }
+}
+
+static float key_of(const mr__sched *s, const mr__job *job)
+{
+    return s->policy->key == MR__KEY_NBYTES ? (float)job->stored_nbytes : job->work;
+}
+
+/* Largest first, equals as they came. (Shell's sort: needs no memory, unlike qsort, and is quick for hundreds.) */
+static void sort_lot(const mr__sched *s, mr__lot *lot)
+{
+    uint32_t n = lot->count, gap = 1;
+    for (uint32_t i = 0; i < n; i++)
+        lot->order[i] = i;
+    if (s->policy->key == MR__KEY_ORDER)
+        return;
+    while (gap < n / 3)
+        gap = 3 * gap + 1;
+    for (; gap != 0; gap /= 3)
+        for (uint32_t i = gap; i < n; i++) {
+            uint32_t it = lot->order[i], at = i;
+            float key = key_of(s, &lot->jobs[it]);
+            for (; at >= gap; at -= gap) {
+                uint32_t before = lot->order[at - gap];
+                float larger = key_of(s, &lot->jobs[before]);
+                if (larger > key || (larger == key && before < it))
+                    break;
+                lot->order[at] = before;
+            }
+            lot->order[at] = it;
+        }
+}
+
+static void reset_skips(mr__lot *lot)
+{
+    for (uint32_t i = 0; i < lot->count; i++)
+        lot->skip[i] = i;
+    lot->last = lot->count;
+}
+
+void mr__sched_add(mr__sched *s, uint32_t batch, uint32_t count, uint64_t now_ns)
+{
+    mr__lot *lot = &s->lots[batch];
+    lot->count = lot->left = lot->undone = count;
+    lot->work = 0;
+    lot->added = true;
+    for (uint32_t i = 0; i < count; i++) {
+        settle_job(s, &lot->jobs[i], batch);
+        lot->work += lot->jobs[i].work;
+    }
+    learn_speeds(s, lot);
+    sort_lot(s, lot);
+    reset_skips(lot);
+    if (s->policy->plan != NULL)
+        s->policy->plan(s, lot, now_ns);
+}
+
+/* What waits for the lanes of a device (UINT32_MAX: of any), or is of a batch (UINT32_MAX: any), waits no more. */
+static void drop_waiting(mr__sched *s, uint32_t device, uint32_t batch)
+{
+    for (uint32_t d = 0; d < s->station_count; d++)
+        for (uint32_t l = 0; l < s->stations[d].device.lanes; l++) {
+            mr__job **job = &s->waiting[s->stations[d].lane0 + l];
+            if (*job == NULL || (device != UINT32_MAX && d != device) ||
+                (batch != UINT32_MAX && (*job)->batch != batch))
+                continue;
+            (*job)->taken = false;
+            reset_skips(&s->lots[(*job)->batch]);
+            *job = NULL;
+        }
+}
+
+void mr__sched_close(mr__sched *s, uint32_t batch)
+{
+    uint32_t to = 0;
+    drop_waiting(s, UINT32_MAX, batch);
+    for (uint32_t i = 0; i < s->queued; i++)
+        if (s->queue[i] != batch)
+            s->queue[to++] = s->queue[i];
+    s->queued = to;
+    s->lots[batch].open = s->lots[batch].added = false;
+}
+
+uint32_t mr__lot_next(mr__lot *lot, uint32_t place)
+{
+    uint32_t at = place;
+    while (at < lot->count && mr__lot_job(lot, at)->taken)
+        at = lot->skip[at] > at ? lot->skip[at] : at + 1;
+    for (uint32_t i = place, next; i < at && i < lot->count; i = next) {
+        next = lot->skip[i] > i ? lot->skip[i] : i + 1;
+        lot->skip[i] = at;
+    }
+    return at;
+}
+
+uint32_t mr__lot_last(mr__lot *lot)
+{
+    while (lot->last != 0 && mr__lot_job(lot, lot->last - 1)->taken)
+        lot->last--;
+    return lot->last != 0 ? lot->last - 1 : lot->count;
+}
+
+/* 3. What policies ask. */
+
+bool mr__station_is_open(const mr__station *st, uint64_t now_ns)
+{
+    return st->allowed && st->aside_until_ns <= now_ns;
+}
+
+double mr__pick_left_ns(const mr__pick *pick, uint64_t now_ns)
+{
+    double left = pick->due_ns > now_ns ? (double)(pick->due_ns - now_ns) : 0;
+    double late = LATE_SHARE * (double)(now_ns - pick->begun_ns);
+    return left > late ? left : late;
+}
+
+double mr__station_free_ns(const mr__station *st, uint64_t now_ns)
+{
+    double least = INFINITY;
+    if (st->under_way < st->device.lanes)
+        return 0;
+    for (uint32_t i = 0; i < st->capacity; i++) {
+        if (st->picks[i].first == NULL)
+            continue;
+        double left = mr__pick_left_ns(&st->picks[i], now_ns);
+        least = left < least ? left : least;
+    }
+    return least;
+}
+
+/* Lanes that are free before `by_ns`: how fast they are together, and what they do not do until they are free. */
+typedef struct basin {
+    double speed, missing;
+} basin;
+
+static basin fill_station(const mr__station *st, bool without, double by_ns, uint64_t now_ns)
+{
+    basin b = {0};
+    uint32_t idle = st->under_way < st->device.lanes ? st->device.lanes - st->under_way : 0;
+    if (idle != 0 && without)
+        idle--;
+    b.speed = idle * st->speed;
+    for (uint32_t i = 0, seen = 0; seen < st->under_way; i++) {
+        if (st->picks[i].first == NULL)
+            continue;
+        double left = mr__pick_left_ns(&st->picks[i], now_ns);
+        seen++;
+        if (seen > st->device.lanes)
+            b.missing += left * st->speed; // it waits for a lane: one of them is free so much later
+        else if (left < by_ns) {
+            b.speed += st->speed;
+            b.missing += left * st->speed;
+        }
+    }
+    return b;
+}
+
+double mr__sched_pour_ns(const mr__sched *s, const mr__lot *lot, uint32_t without, uint64_t now_ns)
+{
+    double work = 0, by = INFINITY;
+    for (uint32_t i = 0; i < s->queued; i++)
+        if (s->lots[s->queue[i]].added && s->lots[s->queue[i]].number <= lot->number)
+            work += s->lots[s->queue[i]].work;
+    for (int round = 0; round < 8; round++) {
+        basin all = {0};
+        for (uint32_t d = 0; d < s->station_count; d++) {
+            if (!mr__station_is_open(&s->stations[d], now_ns))
+                continue;
+            basin b = fill_station(&s->stations[d], d == without, by, now_ns);
+            all.speed += b.speed;
+            all.missing += b.missing;
+        }
+        double next = all.speed > 0 ? (work + all.missing) / all.speed : INFINITY;
+        if (!(next < by))
+            break;
+        by = next;
+    }
+    return by;
+}
+
+uint64_t mr__sched_ready_ns(mr__sched *s, uint32_t batch, uint64_t now_ns)
+{
+    double ns = mr__sched_pour_ns(s, &s->lots[batch], UINT32_MAX, now_ns);
+    for (uint32_t d = 0; d < s->station_count; d++)
+        for (uint32_t i = 0; i < s->stations[d].capacity; i++) {
+            const mr__pick *pick = &s->stations[d].picks[i];
+            if (pick->first == NULL || pick->batch != batch)
+                continue;
+            double left = mr__pick_left_ns(pick, now_ns);
+            ns = left > ns ? left : ns;
+        }
+    return ns < 1e18 ? now_ns + (uint64_t)ns : UINT64_MAX;
+}
+
+bool mr__sched_takes(const mr__sched *s, uint32_t device, const mr__job *job, const mr__pick *pick)
+{
+    const mr__station *st = &s->stations[device];
+    uint64_t room = st->device.memory_nbytes, used = st->memory_used + pick->need_nbytes;
+    return !isinf(job->ns[device]) && (room == 0 || (used <= room && job->need_nbytes <= room - used));
+}
+
+void mr__pick_add(mr__pick *pick, mr__job *job)
+{
+    job->next = pick->first;
+    job->taken = true;
+    job->pick = pick;
+    pick->first = job;
+    pick->count++;
+    pick->work += job->work;
+    pick->need_nbytes += job->need_nbytes;
+}
+
+double mr__pick_ns(const mr__sched *s, const mr__pick *pick, const mr__job *job)
+{
+    double ns = s->stations[pick->device].device.launch_ns;
+    for (const mr__job *j = pick->first; j != NULL; j = j->next)
+        ns += j->ns[pick->device];
+    return job != NULL ? ns + job->ns[pick->device] : ns;
+}
+
+/* 4. Picks. */
+
+static mr__pick *free_pick(mr__station *st)
+{
+    for (uint32_t i = 0; i < st->capacity; i++)
+        if (st->picks[i].first == NULL) {
+            st->picks[i] = (mr__pick){.lane = i % st->device.lanes};
+            return &st->picks[i];
+        }
+    return NULL;
+}
+
+static bool can_ever(const mr__station *st, uint32_t device, const mr__job *job)
+{
+    return !isinf(job->ns[device]) && (st->device.memory_nbytes == 0 || job->need_nbytes <= st->device.memory_nbytes);
+}
+
+/* Whether anybody but this device is open and could do the job. */
+static bool others_can(const mr__sched *s, uint32_t device, const mr__job *job, uint64_t now_ns)
+{
+    for (uint32_t d = 0; d < s->station_count; d++)
+        if (d != device && mr__station_is_open(&s->stations[d], now_ns) && can_ever(&s->stations[d], d, job))
+            return true;
+    return false;
+}
+
+/*
+ * Nothing is under way, and yet nobody took anything, each for a better one; or nobody else can. The device takes the
+ * first job that is left if it would be done here as soon as anywhere.
+ */
+static bool pick_alone(mr__sched *s, mr__lot *lot, uint32_t device, uint64_t now_ns, mr__pick *pick)
+{
+    for (uint32_t at = mr__lot_next(lot, 0); at < lot->count; at = mr__lot_next(lot, at + 1)) {
+        mr__job *job = mr__lot_job(lot, at);
+        bool best = mr__sched_takes(s, device, job, pick);
+        double here = s->stations[device].device.launch_ns + job->ns[device];
+        for (uint32_t d = 0; best && s->under_way == 0 && d < s->station_count; d++)
+            if (d != device && mr__station_is_open(&s->stations[d], now_ns) && can_ever(&s->stations[d], d, job))
+                best = here <= s->stations[d].device.launch_ns + job->ns[d];
+        if (!best || (s->under_way != 0 && others_can(s, device, job, now_ns)))
+            continue;
+        mr__pick_add(pick, job);
+        pick->reason = MR__REASON_ALONE;
+        return true;
+    }
+    return false;
+}
+
+/* A device that was set aside gets one job, a small one, and more when that went well. */
+static bool pick_trial(mr__sched *s, mr__lot *lot, uint32_t device, mr__pick *pick)
+{
+    uint32_t last = mr__lot_last(lot);
+    if (s->stations[device].under_way != 0 || last >= lot->count ||
+        !mr__sched_takes(s, device, mr__lot_job(lot, last), pick))
+        return false;
+    mr__pick_add(pick, mr__lot_job(lot, last));
+    pick->reason = MR__REASON_TRIAL;
+    return true;
+}
+
+static bool fill_pick(mr__sched *s, uint32_t device, uint64_t now_ns, mr__pick *pick)
+{
+    for (uint32_t i = 0; i < s->queued; i++) {
+        mr__lot *lot = &s->lots[s->queue[i]];
+        if (!lot->added || lot->left == 0)
+            continue;
+        pick->batch = s->queue[i];
+        bool any = s->stations[device].trial ? pick_trial(s, lot, device, pick)
+                                             : s->policy->pick(s, lot, device, now_ns, pick);
+        if (any || pick_alone(s, lot, device, now_ns, pick))
+            return true;
+    }
+    return false;
+}
+
+static void send_pick(mr__sched *s, mr__pick *pick, uint64_t now_ns)
+{
+    mr__station *st = &s->stations[pick->device];
+    mr__lot *lot = &s->lots[pick->batch];
+    double ns = mr__pick_ns(s, pick, NULL);
+    uint64_t whole = ns < 1e18 ? (uint64_t)ns : UINT64_C(1000000000000000000);
+    pick->begun_ns = now_ns;
+    pick->due_ns = now_ns + whole;
+    pick->deadline_ns = st->device.can_fail ? now_ns + 2 * whole + s->options.deadline_ns : UINT64_MAX;
+    pick->open = pick->count;
+    lot->left -= pick->count;
+    lot->work = lot->left != 0 && lot->work > pick->work ? lot->work - pick->work : 0;
+    st->under_way++;
+    s->under_way++;
+    st->memory_used += pick->need_nbytes;
+    st->tally.picks++;
+}
+
+mr__pick *mr__sched_take(mr__sched *s, uint32_t device, uint64_t now_ns)
+{
+    mr__station *st = &s->stations[device];
+    if (s->queued == 0 || st->under_way >= st->device.depth || !mr__station_is_open(st, now_ns))
+        return NULL;
+    mr__pick *pick = free_pick(st);
+    if (pick == NULL)
+        return NULL;
+    pick->device = device;
+    if (!fill_pick(s, device, now_ns, pick)) {
+        pick->first = NULL;
+        return NULL;
+    }
+    send_pick(s, pick, now_ns);
+    return pick;
+}
+
+/* One job less in its pick. */
+static void leave_pick(mr__sched *s, mr__job *job)
+{
+    mr__pick *pick = job->pick;
+    mr__station *st = &s->stations[pick->device];
+    job->pick = NULL;
+    if (--pick->open != 0)
+        return;
+    st->under_way--;
+    s->under_way--;
+    st->memory_used -= pick->need_nbytes;
+    pick->first = NULL;
+}
+
+bool mr__sched_done(mr__sched *s, mr__job *job, uint64_t now_ns)
+{
+    mr__station *st = &s->stations[job->pick->device];
+    (void)now_ns;
+    st->tally.jobs++;
+    st->trial = false;
+    st->back_ns = s->options.back_ns;
+    leave_pick(s, job);
+    return --s->lots[job->batch].undone == 0;
+}
+
+void mr__sched_return(mr__sched *s, mr__job *job, uint64_t now_ns)
+{
+    mr__lot *lot = &s->lots[job->batch];
+    (void)now_ns;
+    s->stations[job->pick->device].tally.returned++;
+    leave_pick(s, job);
+    job->taken = false;
+    job->again = true;
+    lot->left++;
+    lot->work += job->work;
+    reset_skips(lot);
+}
+
+/* 5. Devices that fail, and what they may. */
+
+void mr__sched_fail(mr__sched *s, uint32_t device, uint64_t now_ns)
+{
+    mr__station *st = &s->stations[device];
+    st->tally.failures++;
+    st->aside_until_ns = now_ns + st->back_ns;
+    st->back_ns = st->back_ns < BACK_MAX_NS / 2 ? 2 * st->back_ns : BACK_MAX_NS;
+    st->trial = true;
+    drop_waiting(s, device, UINT32_MAX);
+}
+
+void mr__sched_allow(mr__sched *s, uint32_t device, bool allowed)
+{
+    s->stations[device].allowed = allowed;
+}
+
+void mr__sched_memory(mr__sched *s, uint32_t device, uint64_t nbytes)
+{
+    s->stations[device].device.memory_nbytes = nbytes;
+}
+
+void mr__sched_depth(mr__sched *s, uint32_t device, uint32_t depth)
+{
+    mr__station *st = &s->stations[device];
+    st->device.depth = depth < st->capacity ? depth : st->capacity;
+}
+
+/* Whether there is something to be dealt out. */
+static bool has_left(const mr__sched *s)
+{
+    for (uint32_t i = 0; i < s->queued; i++)
+        if (s->lots[s->queue[i]].added && s->lots[s->queue[i]].left != 0)
+            return true;
+    return false;
+}
+
+uint64_t mr__sched_next_ns(const mr__sched *s, uint64_t now_ns)
+{
+    uint64_t next = UINT64_MAX, tick = s->policy->tick_ns;
+    if (tick != 0 && has_left(s))
+        next = (now_ns / tick + 1) * tick;
+    for (uint32_t d = 0; d < s->station_count; d++) {
+        const mr__station *st = &s->stations[d];
+        if (st->aside_until_ns > now_ns && st->aside_until_ns < next)
+            next = st->aside_until_ns;
+        for (uint32_t i = 0; st->device.can_fail && i < st->capacity; i++)
+            if (st->picks[i].first != NULL && st->picks[i].deadline_ns < next)
+                next = st->picks[i].deadline_ns;
+    }
+    return next;
+}
+
+uint32_t mr__sched_overdue(const mr__sched *s, uint64_t now_ns)
+{
+    for (uint32_t d = 0; d < s->station_count; d++)
+        for (uint32_t i = 0; i < s->stations[d].capacity; i++)
+            if (s->stations[d].picks[i].first != NULL && s->stations[d].picks[i].deadline_ns <= now_ns)
+                return d;
+    return UINT32_MAX;
+}
+
+mr__sched_tally mr__sched_tally_of(const mr__sched *s, uint32_t device)
+{
+    return s->stations[device].tally;
+}
