@@ -22,6 +22,7 @@ typedef struct mr__task {
     void *slot;                /* output.sample_nbytes, its own */
     mr__task_targets *targets; /* likewise; NULL: none are read */
     void *batch;               /* whose it is; for the submitter */
+    void *job;                 /* what the scheduler placed it with; NULL: nobody did */
     struct mr__task *next;     /* of one submission, or of what is done together; NULL: the last */
     int code;                  /* when it is done: 0, or why the slot is not filled */
     uint32_t lane;             /* when it is done: who did it, of its device; */

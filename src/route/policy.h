@@ -28,7 +28,7 @@ typedef struct mr__station {
     uint32_t capacity; /* of picks */
     uint32_t under_way;
     double speed; /* of a lane: work in a nanosecond */
-    bool allowed;
+    uint64_t room_ns; /* of a fused pick; 0: it gets nothing */
     uint64_t aside_until_ns; /* 0: it is well */
     uint64_t back_ns;
     bool trial; /* it was set aside, and has not done anything since */

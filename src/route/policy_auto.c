@@ -110,6 +110,8 @@ static void fuse(view *v, uint32_t at, mr__pick *pick)
     mr__lot *lot = v->lot;
     double ns = mr__pick_ns(v->sched, pick, NULL), most = v->end_ns / PARTS;
     most = most < 2 * d->launch_ns ? 2 * d->launch_ns : most;
+    if (most > (double)v->sched->stations[v->device].room_ns)
+        most = (double)v->sched->stations[v->device].room_ns;
     for (at = mr__lot_next(lot, at + 1); at < lot->count && pick->count < d->group; at = mr__lot_next(lot, at + 1)) {
         mr__job *job = mr__lot_job(lot, at);
         if (d->launch_ns <= LAUNCH_SHARE * (ns - d->launch_ns))

@@ -91,7 +91,7 @@ static int build(mr__sched *s, const mr__sched_options *o)
         mr__station *st = &s->stations[i];
         if (d->lanes == 0 || d->lanes > MR__SCHED_LANES_MAX)
             return MR_EARGUMENT;
-        *st = (mr__station){.device = *d, .lane0 = s->lane_count, .allowed = true, .speed = 1};
+        *st = (mr__station){.device = *d, .lane0 = s->lane_count, .room_ns = UINT64_MAX, .speed = 1};
         st->device.depth = d->depth != 0 ? d->depth : d->lanes;
         st->device.group = d->group != 0 ? d->group : 1;
         st->back_ns = s->options.back_ns;
@@ -172,7 +172,7 @@ static void learn_speeds(mr__sched *s, const mr__lot *lot)
     for (uint32_t d = 0; d < s->station_count; d++) {
         double work = 0, ns = 0;
         for (uint32_t i = 0; i < lot->count; i++)
-            if (!isinf(lot->jobs[i].ns[d])) {
+            if (!isinf(lot->jobs[i].ns[d]) && !lot->jobs[i].taken) {
                 work += lot->jobs[i].work;
                 ns += lot->jobs[i].ns[d];
             }
@@ -235,6 +235,24 @@ void mr__sched_add(mr__sched *s, uint32_t batch, uint32_t count, uint64_t now_ns
         s->policy->plan(s, lot, now_ns);
 }
 
+void mr__sched_changed(mr__sched *s, uint32_t batch)
+{
+    mr__lot *lot = &s->lots[batch];
+    if (!lot->added)
+        return;
+    lot->work = 0;
+    for (uint32_t i = 0; i < lot->count; i++) {
+        mr__job *job = &lot->jobs[i];
+        if (job->taken)
+            continue;
+        job->work = work_of(s, job);
+        lot->work += job->work;
+    }
+    learn_speeds(s, lot);
+    sort_lot(s, lot);
+    reset_skips(lot);
+}
+
 /* What waits for the lanes of a device (UINT32_MAX: of any), or is of a batch (UINT32_MAX: any), waits no more. */
 static void drop_waiting(mr__sched *s, uint32_t device, uint32_t batch)
 {
@@ -284,7 +302,7 @@ uint32_t mr__lot_last(mr__lot *lot)
 
 bool mr__station_is_open(const mr__station *st, uint64_t now_ns)
 {
-    return st->allowed && st->aside_until_ns <= now_ns;
+    return st->room_ns != 0 && st->aside_until_ns <= now_ns;
 }
 
 double mr__pick_left_ns(const mr__pick *pick, uint64_t now_ns)
@@ -558,9 +576,9 @@ void mr__sched_fail(mr__sched *s, uint32_t device, uint64_t now_ns)
     drop_waiting(s, device, UINT32_MAX);
 }
 
-void mr__sched_allow(mr__sched *s, uint32_t device, bool allowed)
+void mr__sched_allow(mr__sched *s, uint32_t device, uint64_t room_ns)
 {
-    s->stations[device].allowed = allowed;
+    s->stations[device].room_ns = room_ns;
 }
 
 void mr__sched_memory(mr__sched *s, uint32_t device, uint64_t nbytes)

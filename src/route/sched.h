@@ -64,6 +64,10 @@ typedef struct mr__job {
     uint32_t batch, owner;
     struct mr__job *next; /* in its pick */
     mr__pick *pick;
+    /* The crew's: tasks that are not done; those that came back undone; and how long lanes were busy with it. */
+    uint32_t open, back_count;
+    mr__task *back;
+    uint64_t busy_ns;
 } mr__job;
 
 struct mr__pick {
@@ -120,6 +124,9 @@ void mr__sched_free(mr__sched *sched);
 mr__job *mr__sched_open(mr__sched *sched, uint32_t *batch);
 void mr__sched_add(mr__sched *sched, uint32_t batch, uint32_t count, uint64_t now_ns);
 
+/* The predictions of jobs that are left are other ones now. */
+void mr__sched_changed(mr__sched *sched, uint32_t batch);
+
 /* Work for a device that has room; NULL: nothing for it now. Its jobs are a list. Ask again after every event. */
 mr__pick *mr__sched_take(mr__sched *sched, uint32_t device, uint64_t now_ns);
 
@@ -135,8 +142,8 @@ void mr__sched_close(mr__sched *sched, uint32_t batch);
 /* The device failed, and is set aside for a while; its jobs have to be returned. */
 void mr__sched_fail(mr__sched *sched, uint32_t device, uint64_t now_ns);
 
-/* Whether it may be given work (a trainer's device, while the trainer is at it). */
-void mr__sched_allow(mr__sched *sched, uint32_t device, bool allowed);
+/* How long a fused pick of it may be (a trainer's device, while the trainer is at it); 0: it gets nothing. */
+void mr__sched_allow(mr__sched *sched, uint32_t device, uint64_t room_ns);
 
 /* Its memory for jobs from now on; what is under way stays. */
 void mr__sched_memory(mr__sched *sched, uint32_t device, uint64_t nbytes);

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "route/crew.h"
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include <math.h>
+
+/* A device that is not the host is believed to be so fast, before it has shown. */
+static const double BELIEVED_SPEED = 1;
+
+/* A model that says so many times what it said, or so little, is another one; asked after so many jobs. */
+static const double STRAYED = 1.2;
+enum { AGAIN_AFTER = 4 };
+
+typedef struct member {
+    mr__device *device;
+    const char *name;
+    double launch_ns;
+    bool can_fail;
+    bool strayed;     /* what it was believed to take is not what it takes */
+    uint32_t learned; /* jobs since jobs were last predicted anew */
+    uint64_t mishaps[MR__MISHAPS];
+} member;
+
+struct mr__crew {
+    mr_hooks hooks;
+    mr__crew_options options;
+    mr__sched *sched;
+    member members[MR__SCHED_DEVICES_MAX];
+    mr__window window;
+    mr__cost *costs; /* device x form */
+    mr__features *features;
+    uint8_t *forms; /* of each job */
+    uint64_t tick_ns;
+};
+
+const char *mr__mishap_text(mr__mishap mishap)
+{
+    static const char *const texts[] = {"gave its tasks back", "did not answer in time", "gave bytes that were damaged",
+                                        "had no memory for a task", "is well again"};
+    return (unsigned)mishap < MR__MISHAPS ? texts[mishap] : "";
+}
+
+void mr__crew_free(mr__crew *c)
+{
+    if (c == NULL)
+        return;
+    mr_hooks hooks = c->hooks;
+    mr__sched_free(c->sched);
+    mr__free(&hooks, c->costs);
+    mr__free(&hooks, c->features);
+    mr__free(&hooks, c->forms);
+    mr__free(&hooks, c);
+}
+
+static int make_sched(mr__crew *c)
+{
+    mr__sched_device devices[MR__SCHED_DEVICES_MAX] = {0};
+    const mr__crew_options *o = &c->options;
+    for (uint32_t i = 0; i < o->device_count; i++) {
+        mr__device_info info = o->devices[i]->type->info(o->devices[i]);
+        member *m = &c->members[i];
+        *m = (member){.device = o->devices[i], .name = o->names[i], .can_fail = o->devices[i]->type->abandon != NULL};
+        m->launch_ns = o->launch_ns != NULL ? (double)o->launch_ns[i] : 0;
+        uint32_t group = m->launch_ns > 0 ? (uint32_t)info.group : 1; // the host's groups are jobs of several samples
+        devices[i] = (mr__sched_device){.name = m->name,
+                                        .lanes = info.lanes,
+                                        .depth = info.lanes,
+                                        .group = group,
+                                        .launch_ns = m->launch_ns,
+                                        .memory_nbytes = info.memory.budget_nbytes,
+                                        .can_fail = m->can_fail};
+    }
+    mr__sched_options options = {.hooks = &c->hooks,
+                                 .policy = o->policy,
+                                 .devices = devices,
+                                 .device_count = o->device_count,
+                                 .batches = o->batches,
+                                 .jobs = o->jobs,
+                                 .deadline_ns = o->deadline_ns,
+                                 .back_ns = o->back_ns};
+    return mr__sched_new(&options, &c->sched);
+}
+
+static int build(mr__crew *c)
+{
+    const mr__crew_options *o = &c->options;
+    if (o->device_count == 0 || o->device_count > MR__SCHED_DEVICES_MAX || o->batches == 0 || o->jobs == 0)
+        return MR_EARGUMENT;
+    c->options.forms = o->forms != 0 ? o->forms : 1;
+    mr__window_init(&c->window, &o->window);
+    int result = make_sched(c);
+    if (result != 0 || o->told)
+        return result;
+    c->costs = mr__alloc_array(&c->hooks, (size_t)o->device_count * c->options.forms, sizeof *c->costs);
+    c->features = mr__alloc_array(&c->hooks, (size_t)o->batches * o->jobs, sizeof *c->features);
+    c->forms = mr__alloc_array(&c->hooks, o->batches, o->jobs);
+    if (c->costs == NULL || c->features == NULL || c->forms == NULL)
+        return MR_ENOMEM;
+    for (size_t i = 0; i < (size_t)o->device_count * c->options.forms; i++)
+        mr__cost_init(&c->costs[i]);
+    return 0;
+}
+
+int mr__crew_new(const mr__crew_options *options, mr__crew **out)
+{
+    mr_hooks hooks = *options->hooks;
+    mr__crew *c = mr__alloc_zero(&hooks, sizeof *c);
+    if (c == NULL)
+        return MR_ENOMEM;
+    c->hooks = hooks;
+    c->options = *options;
+    c->options.hooks = &c->hooks;
+    int result = build(c);
+    if (result != 0)
+        mr__crew_free(c);
+    else
+        *out = c;
+    return result;
+}
+
+uint32_t mr__crew_grain(const mr__crew *c, uint32_t batch_samples, uint32_t tiny)
+{
+    const mr__policy *policy = c->options.policy != NULL ? c->options.policy : &mr__policy_auto;
+    uint32_t grain = policy->grain == 0 ? batch_samples : policy->grain;
+    return grain < tiny ? tiny : grain;
+}
+
+mr__cost *mr__crew_cost(mr__crew *c, uint32_t device, uint32_t form)
+{
+    return &c->costs[(size_t)device * c->options.forms + form];
+}
+
+mr__job *mr__crew_open(mr__crew *c, uint32_t *batch)
+{
+    return mr__sched_open(c->sched, batch);
+}
+
+static size_t number_of(const mr__crew *c, const mr__job *job)
+{
+    return (size_t)(job - c->sched->job_memory);
+}
+
+/* What a job takes on a device: of one that has not done anything yet, by what the host takes. */
+static void predict(mr__crew *c, mr__job *job)
+{
+    size_t number = number_of(c, job);
+    const mr__features *features = &c->features[number];
+    double host = mr__cost_predict(mr__crew_cost(c, 0, c->forms[number]), features);
+    for (uint32_t d = 0; d < c->options.device_count; d++) {
+        const mr__cost *cost = mr__crew_cost(c, d, c->forms[number]);
+        double ns = d == 0 ? host : cost->samples != 0 ? mr__cost_predict(cost, features) : host / BELIEVED_SPEED;
+        if (!isinf(job->ns[d]))
+            job->ns[d] = (float)ns;
+    }
+}
+
+void mr__crew_add(mr__crew *c, uint32_t batch, uint32_t count, const mr__features *features, const uint8_t *forms,
+                  uint64_t now_ns)
+{
+    mr__job *jobs = c->sched->lots[batch].jobs;
+    for (uint32_t i = 0; i < count; i++) {
+        size_t number = number_of(c, &jobs[i]);
+        jobs[i].open = jobs[i].count;
+        jobs[i].back = NULL;
+        jobs[i].busy_ns = 0;
+        for (mr__task *task = jobs[i].first; task != NULL; task = task->next)
+            task->job = &jobs[i];
+        if (c->options.told)
+            continue;
+        c->features[number] = features[i];
+        c->forms[number] = forms != NULL ? forms[i] : 0;
+        predict(c, &jobs[i]);
+    }
+    for (uint32_t d = 0; d < c->options.device_count; d++)
+        mr__sched_memory(c->sched, d, mr__device_read_memory(c->members[d].device).budget_nbytes);
+    mr__sched_add(c->sched, batch, count, now_ns);
+}
+
+/* The tasks of a pick's jobs as one list. */
+static mr__gift wrap(const mr__pick *pick)
+{
+    mr__gift gift = {.device = pick->device};
+    mr__task **end = &gift.first;
+    for (const mr__job *job = pick->first; job != NULL; job = job->next) {
+        *end = job->first;
+        gift.count += job->count;
+        while (*end != NULL)
+            end = &(*end)->next;
+    }
+    return gift;
+}
+
+/* A device is not what it was believed to be: what is left of batches under way is predicted anew. */
+static void predict_again(mr__crew *c)
+{
+    bool strayed = false;
+    for (uint32_t d = 0; d < c->options.device_count; d++) {
+        member *m = &c->members[d];
+        strayed = strayed || (m->strayed && m->learned >= AGAIN_AFTER);
+    }
+    if (!strayed)
+        return;
+    for (uint32_t i = 0; i < c->sched->queued; i++) {
+        mr__lot *lot = &c->sched->lots[c->sched->queue[i]];
+        for (uint32_t j = 0; lot->added && j < lot->count; j++)
+            if (!lot->jobs[j].taken)
+                predict(c, &lot->jobs[j]);
+        mr__sched_changed(c->sched, c->sched->queue[i]);
+    }
+    for (uint32_t d = 0; d < c->options.device_count; d++) {
+        c->members[d].strayed = false;
+        c->members[d].learned = 0;
+    }
+}
+
+bool mr__crew_next(mr__crew *c, uint64_t now_ns, mr__gift *gift)
+{
+    if (!c->options.told)
+        predict_again(c);
+    for (uint32_t i = c->options.device_count; i-- != 0;) {
+        mr__pick *pick = mr__sched_take(c->sched, i, now_ns);
+        if (pick == NULL)
+            continue;
+        *gift = wrap(pick);
+        return true;
+    }
+    return false;
+}
+
+static void note(mr__crew *c, uint32_t device, mr__mishap mishap)
+{
+    c->members[device].mishaps[mishap]++;
+}
+
+/* A device has failed with some of its tasks: it is set aside, once for all that it had. */
+static void set_aside(mr__crew *c, uint32_t device, mr__mishap mishap, uint64_t now_ns)
+{
+    const mr__station *st = &c->sched->stations[device];
+    if (st->aside_until_ns > now_ns)
+        return;
+    note(c, device, mishap);
+    mr__sched_fail(c->sched, device, now_ns);
+}
+
+/* Why a task that came back is not to be believed; MR__MISHAPS: it is. */
+static mr__mishap judge(const mr__crew *c, const mr__task *task, uint32_t device)
+{
+    if (!c->members[device].can_fail)
+        return MR__MISHAPS;
+    if (task->code == MR_EDEVICE)
+        return MR__MISHAP_LOST;
+    if (task->code == MR_ENOMEM)
+        return MR__MISHAP_MEMORY;
+    bool fits = task->code != 0 || !task->has_sum ||
+                task->sum == mr__hash(task->slot, c->options.sample_nbytes);
+    return fits ? MR__MISHAPS : MR__MISHAP_WRONG;
+}
+
+/* Errors of one job say little; those of a model that is off by so much, soon, that it is wrong. */
+static void compare(mr__crew *c, const mr__job *job, uint32_t device)
+{
+    member *m = &c->members[device];
+    size_t number = number_of(c, job);
+    double now = mr__cost_predict(mr__crew_cost(c, device, c->forms[number]), &c->features[number]);
+    double then = job->ns[device];
+    m->learned++;
+    if (now > STRAYED * then || then > STRAYED * now)
+        m->strayed = true;
+}
+
+static void learn(mr__crew *c, const mr__job *job, const mr__pick *pick)
+{
+    if (c->options.told || job->back != NULL)
+        return;
+    double launch = c->members[pick->device].launch_ns / pick->count;
+    double own = (double)job->busy_ns - launch;
+    size_t number = number_of(c, job);
+    mr__cost_learn(mr__crew_cost(c, pick->device, c->forms[number]), &c->features[number],
+                   own > 1 ? (uint64_t)own : 1);
+    compare(c, job, pick->device);
+}
+
+/* The last task of a job has come back. */
+static void end_job(mr__crew *c, mr__job *job, uint64_t now_ns)
+{
+    learn(c, job, job->pick);
+    if (job->back != NULL) {
+        job->first = job->back;
+        job->count = job->open = job->back_count;
+        job->back = NULL;
+        job->busy_ns = 0;
+        mr__sched_return(c->sched, job, now_ns);
+        return;
+    }
+    uint32_t device = job->pick->device, batch = job->batch;
+    if (c->sched->stations[device].trial)
+        note(c, device, MR__MISHAP_BACK);
+    if (mr__sched_done(c->sched, job, now_ns))
+        mr__sched_close(c->sched, batch);
+}
+
+static void watch(const mr__crew *c, const mr__task *task, const mr__job *job)
+{
+    mr__sight sight = {task, job, job->pick, job->ns[job->pick->device] / job->count};
+    if (c->options.seen != NULL)
+        c->options.seen(c->options.user, &sight);
+}
+
+/* True: the task's code is final. */
+static bool end_task(mr__crew *c, mr__task *task, uint64_t now_ns)
+{
+    mr__job *job = task->job;
+    if (job == NULL) // a substitute, which nobody scheduled
+        return true;
+    uint32_t device = job->pick->device;
+    mr__mishap mishap = judge(c, task, device);
+    bool is_final = mishap == MR__MISHAPS;
+    watch(c, task, job);
+    job->busy_ns += task->busy_ns;
+    if (is_final) {
+        task->job = NULL;
+    } else {
+        set_aside(c, device, mishap, now_ns);
+        if (job->back == NULL)
+            job->back_count = 0;
+        task->code = 0;
+        task->next = job->back;
+        job->back = task;
+        job->back_count++;
+    }
+    if (--job->open == 0)
+        end_job(c, job, now_ns);
+    return is_final;
+}
+
+size_t mr__crew_done(mr__crew *c, mr__task *first, uint64_t now_ns, mr__task **settled)
+{
+    mr__task **end = settled;
+    size_t count = 0;
+    *settled = NULL;
+    for (mr__task *task = first, *next; task != NULL; task = next) {
+        next = task->next;
+        task->next = NULL;
+        if (!end_task(c, task, now_ns))
+            continue;
+        *end = task;
+        end = &task->next;
+        count++;
+    }
+    return count;
+}
+
+void mr__crew_refused(mr__crew *c, const mr__gift *gift, uint64_t now_ns)
+{
+    mr__task *settled;
+    for (mr__task *task = gift->first; task != NULL; task = task->next)
+        task->code = MR_EDEVICE;
+    (void)mr__crew_done(c, gift->first, now_ns, &settled);
+}
+
+/* What the window allows the device that trains. */
+static void open_or_shut(mr__crew *c, uint64_t now_ns)
+{
+    if (c->options.has_trainer)
+        mr__sched_allow(c->sched, c->options.trained, mr__window_room_ns(&c->window, now_ns));
+}
+
+void mr__crew_waits(mr__crew *c, uint64_t now_ns)
+{
+    mr__window_waits(&c->window, now_ns);
+    open_or_shut(c, now_ns);
+}
+
+void mr__crew_steps(mr__crew *c, uint64_t now_ns)
+{
+    mr__window_steps(&c->window, now_ns);
+    open_or_shut(c, now_ns);
+}
+
+uint64_t mr__crew_wake_ns(mr__crew *c, uint64_t now_ns)
+{
+    uint64_t sched = mr__sched_next_ns(c->sched, now_ns), window = UINT64_MAX;
+    if (c->options.has_trainer)
+        window = mr__window_next_ns(&c->window, now_ns);
+    return sched < window ? sched : window;
+}
+
+uint32_t mr__crew_tick(mr__crew *c, uint64_t now_ns)
+{
+    open_or_shut(c, now_ns);
+    uint32_t device = mr__sched_overdue(c->sched, now_ns);
+    if (device != UINT32_MAX)
+        set_aside(c, device, MR__MISHAP_LATE, now_ns);
+    return device;
+}
+
+void mr__crew_clear(mr__crew *c)
+{
+    while (c->sched->queued != 0)
+        mr__sched_close(c->sched, c->sched->queue[0]);
+}
+
+mr__sched *mr__crew_sched(mr__crew *c)
+{
+    return c->sched;
+}
+
+const mr__window *mr__crew_window(const mr__crew *c)
+{
+    return &c->window;
+}
+
+uint64_t mr__crew_mishaps(const mr__crew *c, uint32_t device, mr__mishap mishap)
+{
+    return c->members[device].mishaps[mishap];
+}
