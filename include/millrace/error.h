@@ -22,7 +22,8 @@
     X(MR_ETIMEOUT, -10, "the deadline passed")                                                                         \
     X(MR_ESYSTEM, -11, "the operating system refused")                                                                 \
     X(MR_EINTERNAL, -12, "an internal check failed; please report it")                                                 \
-    X(MR_EFORKED, -13, "the handle was made before a fork: it is the parent's")
+    X(MR_EFORKED, -13, "the handle was made before a fork: it is the parent's")                                        \
+    X(MR_EDEVICE, -14, "the device failed")
 
 #define MR_ERROR_ENUM(code, number, text) code = number,
 typedef enum mr_error { MR_OK = 0, MR_ERROR_LIST(MR_ERROR_ENUM) } mr_error;

@@ -17,6 +17,7 @@ class LimitError(Error, ValueError): ...  # MR_ELIMIT
 class ClosedError(Error, RuntimeError): ...  # MR_ECLOSED
 class TimeoutError(Error, TimeoutError): ...  # type: ignore[misc]  # MR_ETIMEOUT
 class InternalError(Error, RuntimeError): ...  # MR_EINTERNAL
+class DeviceError(Error, RuntimeError): ...  # MR_EDEVICE
 class ForkedError(Error, RuntimeError): ...  # MR_EFORKED
 
 Progress = Callable[[Mapping[str, Any]], object]  # {"verb", "done", "total", "unit", "in_nbytes", "out_nbytes", "refused"}

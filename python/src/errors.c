@@ -50,6 +50,7 @@ int mr_py_add_errors(PyObject *module, mr_py_state *state)
         {"millrace.ClosedError", &PyExc_RuntimeError, {MR_ECLOSED}, "The loader was stopped or closed."},
         {"millrace.TimeoutError", &PyExc_TimeoutError, {MR_ETIMEOUT}, "Nothing moved for as long as was allowed."},
         {"millrace.InternalError", &PyExc_RuntimeError, {MR_EINTERNAL}, "A fault of Millrace's; please report it."},
+        {"millrace.DeviceError", &PyExc_RuntimeError, {MR_EDEVICE}, "A device failed, and no other could do its work."},
         {"millrace.ForkedError", &PyExc_RuntimeError, {MR_EFORKED}, "It was made before a fork: it is the parent's."},
     };
     state->errors[0] = make_class("millrace.Error",

@@ -52,6 +52,7 @@ def test_errors_are_pythons_kinds_too() -> None:
         "TimeoutError": TimeoutError,
         "InternalError": RuntimeError,
         "ForkedError": RuntimeError,
+        "DeviceError": RuntimeError,
     }
     for name, base in kinds.items():
         kind = getattr(_core, name)

@@ -25,6 +25,19 @@ bool mr__device_takes(const mr__device *device, mr_form form, mr_step_kind step)
     return device->type->takes == NULL || device->type->takes(device, form, step);
 }
 
+mr__device_memory mr__device_read_memory(mr__device *device)
+{
+    const mr__device_type *type = device->type;
+    return type->memory != NULL ? type->memory(device) : type->info(device).memory;
+}
+
+bool mr__device_abandon(mr__device *device)
+{
+    if (device->type->abandon != NULL)
+        device->type->abandon(device);
+    return device->type->abandon != NULL;
+}
+
 void mr__device_cancel(mr__device *device)
 {
     if (device->type->cancel != NULL)

@@ -10,6 +10,7 @@
  * 2. `done` is called without a lock of the device held, from any thread, and may submit.
  * 3. A slot is written to between submit and done of its task, by nobody else, and not after.
  * 4. Nothing polls.
+ * 5. MR_EDEVICE and MR_ENOMEM say nothing about a sample: another device may do it.
  */
 #ifndef MR_DEVICE_DEVICE_H
 #define MR_DEVICE_DEVICE_H
@@ -28,6 +29,7 @@ typedef struct mr__device_options {
     mr_pinning pinning;
     bool has_numa_node;
     uint32_t numa_node;
+    const struct mr__sim_options *sim; /* for `sim` alone (device/sim/sim.h); NULL: a plain one in a world of its own */
 } mr__device_options;
 
 typedef struct mr__device_memory {
@@ -53,6 +55,9 @@ typedef struct mr__device_type {
 
     mr__device_info (*info)(const mr__device *device);
 
+    /* The memory as it is now: others take of it, and give back. NULL: as info says. */
+    mr__device_memory (*memory)(mr__device *device);
+
     /* Whether it can do this step on images of this form. NULL: it can do all. */
     bool (*takes)(const mr__device *device, mr_form form, mr_step_kind step);
 
@@ -67,6 +72,13 @@ typedef struct mr__device_type {
      * counts what he has submitted and was told of.)
      */
     void (*cancel)(mr__device *device);
+
+    /*
+     * All that it has, begun or not, is done with MR_EDEVICE before this returns, and what it may still make of it is
+     * dropped without touching a slot: so tasks of a device that hangs can be given to another. It goes on to take
+     * tasks. NULL: it cannot, because its lanes write into slots themselves.
+     */
+    void (*abandon)(mr__device *device);
 
     /*
      * Devices with a time of their own: runs the next event, and so perhaps a `done`. False: there is none. NULL: time
@@ -105,7 +117,9 @@ const mr__device_type *mr__device_type_of(const char *name);
 int mr__device_open(const mr__device_type *type, const mr__device_options *options, mr__device **out,
                     mr__detail *detail);
 bool mr__device_takes(const mr__device *device, mr_form form, mr_step_kind step);
+mr__device_memory mr__device_read_memory(mr__device *device);
 void mr__device_cancel(mr__device *device);
+bool mr__device_abandon(mr__device *device); /* false: it cannot */
 bool mr__device_advance(mr__device *device); /* false also where time goes by itself */
 
 #endif

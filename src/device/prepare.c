@@ -130,6 +130,7 @@ static int check_length(mr__hands *hands, mr__errand *e)
 int mr__prepare_begin(mr__hands *hands, mr__errand *e, mr__task *task)
 {
     e->task = task;
+    task->has_sum = false;
     e->head_nbytes = 0;
     e->has_head = e->renewed = e->resolved = false;
     task->code = mr__fetch_begin(hands->work->dataset, &e->fetch, task->ordinal, task->form, &task->detail);

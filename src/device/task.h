@@ -28,6 +28,8 @@ typedef struct mr__task {
     uint32_t lane;             /* when it is done: who did it, of its device; */
     uint64_t begun_ns;         /* since when, by the device's clock (of a submission: when its first task began); */
     uint64_t busy_ns;          /* and how long a lane was busy with it: its share, where tasks are done together */
+    bool has_sum;              /* when it is done: the device says what it made, */
+    uint64_t sum;              /* XXH3 of the slot's bytes: what came over a link can be checked by it */
     mr__detail detail;
 } mr__task;
 
