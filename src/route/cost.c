@@ -71,6 +71,18 @@ void mr__cost_init_like(mr__cost *cost, const mr__cost *like, double speed)
     cost->scale = clamp(known.scale / clamp(speed, 1.0 / LIMIT, LIMIT), 1.0 / LIMIT, LIMIT);
 }
 
+void mr__cost_restore(mr__cost *cost, const double weight[MR__WORK_KINDS], double scale, double sigma, uint64_t samples)
+{
+    mr__cost_init(cost);
+    for (size_t i = 0; i < MR__WORK_KINDS; i++)
+        cost->weight[i] = cost->prior[i] = clamp(weight[i], 0.0, LIMIT);
+    cost->trust = TRUST_LIKE;
+    cost->scale = clamp(scale, 1.0 / LIMIT, LIMIT);
+    cost->variance = clamp(sigma * sigma, SIGMA_LEAST * SIGMA_LEAST, SIGMA_MOST * SIGMA_MOST);
+    cost->since = MR__COST_LAST; // the machine may be another one today: the scale is found anew soon
+    cost->samples = samples;
+}
+
 static bool is_any(const mr__features *f)
 {
     for (size_t i = 0; i < MR__WORK_KINDS; i++)

@@ -77,6 +77,9 @@ void mr__features_of_bytes(uint64_t nbytes, mr__features *features);
 
 void mr__features_add(mr__features *sum, const mr__features *more);
 
+/* Changes with what features mean: weights learned under another one are not for these. */
+uint64_t mr__features_id(void);
+
 /* Of the last logarithms of actual over predicted, so many are looked at to see a change that is not noise. */
 enum { MR__COST_LAST = 5 };
 
@@ -105,6 +108,10 @@ void mr__cost_init(mr__cost *cost);
 
 /* One of a device that is believed to be `speed` times as fast as the one of `like`; it learns its own. */
 void mr__cost_init_like(mr__cost *cost, const mr__cost *like, double speed);
+
+/* One that was learned by an earlier run; of numbers out of range the nearest are taken. */
+void mr__cost_restore(mr__cost *cost, const double weight[MR__WORK_KINDS], double scale, double sigma,
+                      uint64_t samples);
 
 /* Nanoseconds: at least 1, finite; for features of no work at all, too. */
 double mr__cost_predict(const mr__cost *cost, const mr__features *features);

@@ -4,17 +4,19 @@
  * the processor that Millrace is developed on, rounded: they need to be right to within a factor of a few, as between
  * kinds; the rest is learned.
  */
-#include "dataset/index_file.h"
 #include "route/cost.h"
+
+#include "base/hash.h"
+#include "dataset/index_file.h"
 
 #include <math.h>
 
 /* Nanoseconds of one: a task, a byte, a pixel. */
 static const float price[MR__WORK_KINDS] = {
-    [MR__WORK_TASK] = 8000.0f, [MR__WORK_BYTES] = 4.0f, [MR__WORK_PASSED] = 0.5f,  [MR__WORK_DECODED] = 1.5f,
-    [MR__WORK_WHOLE] = 6.0f,   [MR__WORK_AREA] = 2.0f,  [MR__WORK_SHRUNK] = 0.25f, [MR__WORK_MADE] = 1.0f,
-    [MR__WORK_TABLE] = 0.5f,   [MR__WORK_COLOR] = 0.5f, [MR__WORK_NEAR] = 0.5f,    [MR__WORK_WARP] = 1.0f,
-    [MR__WORK_SAMPLED] = 3.0f, [MR__WORK_HEAVY] = 5.0f, [MR__WORK_USER] = 5.0f,
+    [MR__WORK_TASK] = 5000.0f, [MR__WORK_BYTES] = 4.5f, [MR__WORK_PASSED] = 0.1f,  [MR__WORK_DECODED] = 0.75f,
+    [MR__WORK_WHOLE] = 10.0f,  [MR__WORK_AREA] = 0.7f,  [MR__WORK_SHRUNK] = 0.12f, [MR__WORK_MADE] = 0.9f,
+    [MR__WORK_TABLE] = 0.15f,  [MR__WORK_COLOR] = 0.3f, [MR__WORK_NEAR] = 0.25f,   [MR__WORK_WARP] = 0.4f,
+    [MR__WORK_SAMPLED] = 2.8f, [MR__WORK_HEAVY] = 2.5f, [MR__WORK_USER] = 5.0f,
 };
 
 /* Beyond this much of a kind nothing is told apart: sums stay finite, whatever an index says. */
@@ -235,6 +237,11 @@ void mr__features_of_bytes(uint64_t nbytes, mr__features *features)
 {
     *features = (mr__features){.ns = {[MR__WORK_TASK] = price[MR__WORK_TASK]}};
     count(features, MR__WORK_BYTES, (double)nbytes);
+}
+
+uint64_t mr__features_id(void)
+{
+    return mr__hash(price, sizeof price);
 }
 
 void mr__features_add(mr__features *sum, const mr__features *more)
