@@ -178,7 +178,7 @@ static bool leap(mr__cost *cost, double off)
 /* Of the error's square, which a single sample does not make more than it could be by chance. */
 static void measure(mr__cost *cost, double off)
 {
-    double far = 4.0 * mr__cost_sigma(cost) + 0.1, gain = 1.0 / SIGMA_MEMORY;
+    double far = SIGMAS_CLIP * mr__cost_sigma(cost) + 0.1, gain = 1.0 / SIGMA_MEMORY;
     uint64_t n = cost->samples + 10; // what is believed at first counts as ten
     if (n < SIGMA_MEMORY)
         gain = 1.0 / (double)n;
@@ -198,7 +198,7 @@ void mr__cost_learn(mr__cost *cost, const mr__features *features, uint64_t actua
     if (!is_any(features))
         return;
     double shape = shape_of(cost, features), actual = clamp((double)actual_ns, 1.0, ACTUAL_MOST);
-    if (cost->samples == 0 && cost->since == 0 && cost->trust <= TRUST) { // all that is known
+    if (cost->samples == 0) { // all that is known of how fast it is
         cost->samples = cost->since = 1;
         cost->scale = clamp(actual / shape, 1.0 / LIMIT, LIMIT);
         return;

@@ -162,7 +162,7 @@ static void read_saved(const mr_hooks *hooks, const char *path, saved *s)
     int error = read_text(hooks, path, &text, &nbytes);
     s->count = 0;
     if (error != 0 && error != ENOENT)
-        mr__log(hooks, MR_LOG_WARNING, "%s: %s; costs are learned anew", path, strerror(error));
+        mr__log(hooks, MR_LOG_WARNING, "%s: %s; costs are learned anew", path, mr__errno_text(error).text);
     if (error == 0 && !parse(text, nbytes, s)) {
         mr__log(hooks, MR_LOG_WARNING, "%s: damaged, or of another version; costs are learned anew", path);
         s->count = 0;
@@ -322,7 +322,7 @@ int mr__cost_save(const mr_hooks *hooks, const char *folder, const mr__cost_key 
     int result = error == 0 ? 0 : error == ENOMEM ? MR_ENOMEM : MR_EIO;
     if (result != 0)
         mr__fail(detail, result, "%s: the costs that were learned could not be written: %s; the next run learns anew",
-                 path != NULL ? path : "costs", strerror(error));
+                 path != NULL ? path : "costs", mr__errno_text(error).text);
     mr__free(hooks, path);
     mr__free(hooks, place);
     return result;
