@@ -8,22 +8,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * $XDG_CACHE_HOME must be absolute, says its specification; others are passed over. Who has no home has no cache either
- * (NULL, *error 0): a folder under /tmp would take indexes from anybody.
- */
-static char *cache_folder(mr_dataset *d, int *error)
+char *mr__cache_folder(const mr_hooks *hooks, const char *name, int *error)
 {
     char *folder = NULL;
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (d->options.index_folder != NULL)
-        folder = mr__text_copy(&d->hooks, d->options.index_folder);
-    else if (cache != NULL && cache[0] == '/')
-        folder = mr__text_format(&d->hooks, "%s/millrace/index", cache);
+    *error = 0;
+    if (cache != NULL && cache[0] == '/')
+        folder = mr__text_format(hooks, "%s/millrace/%s", cache, name);
     else if (home != NULL && home[0] == '/')
-        folder = mr__text_format(&d->hooks, "%s/.cache/millrace/index", home);
+        folder = mr__text_format(hooks, "%s/.cache/millrace/%s", home, name);
     else
         return NULL;
+    *error = folder == NULL ? ENOMEM : 0;
+    return folder;
+}
+
+static char *index_folder(mr_dataset *d, int *error)
+{
+    if (d->options.index_folder == NULL)
+        return mr__cache_folder(&d->hooks, "index", error);
+    char *folder = mr__text_copy(&d->hooks, d->options.index_folder);
     *error = folder == NULL ? ENOMEM : 0;
     return folder;
 }
@@ -35,7 +39,7 @@ static char *in_cache(mr_dataset *d, const char *path, int *error)
         *error = errno;
         return NULL;
     }
-    char *folder = cache_folder(d, error), *result = NULL;
+    char *folder = index_folder(d, error), *result = NULL;
     if (folder == NULL)
         return NULL;
     result = mr__text_format(&d->hooks, "%s/%016llx-%.100s.mrx", folder,

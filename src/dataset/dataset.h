@@ -132,6 +132,12 @@ uint32_t mr__dataset_members(const mr_dataset *d, uint64_t ordinal, uint32_t *fo
 /* The path where the index of `path` is kept, by the options; NULL with *error 0: nowhere. */
 char *mr__cache_path(mr_dataset *d, const char *path, bool folder, int *error);
 
+/*
+ * A folder of this name in the user's cache. $XDG_CACHE_HOME must be absolute, says its specification; others are
+ * passed over. Who has no home has no cache either (NULL, *error 0): a folder under /tmp would take files from anybody.
+ */
+char *mr__cache_folder(const mr_hooks *hooks, const char *name, int *error);
+
 /* Copies of texts; NULL: no memory. */
 char *mr__text_copy(const mr_hooks *hooks, const char *text);
 __attribute__((format(printf, 2, 3))) char *mr__text_format(const mr_hooks *hooks, const char *format, ...);
