@@ -27,7 +27,7 @@ struct mr__crew {
     mr__crew_options options;
     mr__sched *sched;
     member members[MR__SCHED_DEVICES_MAX];
-    mr__window window;
+    mr__beside beside;
     mr__cost *costs; /* device x form */
     mr__features *features;
     uint8_t *forms; /* of each job */
@@ -88,7 +88,7 @@ static int build(mr__crew *c)
     if (o->device_count == 0 || o->device_count > MR__SCHED_DEVICES_MAX || o->batches == 0 || o->jobs == 0)
         return MR_EARGUMENT;
     c->options.forms = o->forms != 0 ? o->forms : 1;
-    mr__window_init(&c->window, &o->window);
+    mr__beside_init(&c->beside, &o->beside);
     int result = make_sched(c);
     if (result != 0 || o->told)
         return result;
@@ -117,13 +117,6 @@ int mr__crew_new(const mr__crew_options *options, mr__crew **out)
     else
         *out = c;
     return result;
-}
-
-uint32_t mr__crew_grain(const mr__crew *c, uint32_t batch_samples, uint32_t tiny)
-{
-    const mr__policy *policy = c->options.policy != NULL ? c->options.policy : &mr__policy_auto;
-    uint32_t grain = policy->grain == 0 ? batch_samples : policy->grain;
-    return grain < tiny ? tiny : grain;
 }
 
 mr__cost *mr__crew_cost(mr__crew *c, uint32_t device, uint32_t form)
@@ -252,8 +245,7 @@ static mr__mishap judge(const mr__crew *c, const mr__task *task, uint32_t device
         return MR__MISHAP_LOST;
     if (task->code == MR_ENOMEM)
         return MR__MISHAP_MEMORY;
-    bool fits = task->code != 0 || !task->has_sum ||
-                task->sum == mr__hash(task->slot, c->options.sample_nbytes);
+    bool fits = task->code != 0 || !task->has_sum || task->sum == mr__hash(task->slot, c->options.sample_nbytes);
     return fits ? MR__MISHAPS : MR__MISHAP_WRONG;
 }
 
@@ -276,8 +268,7 @@ static void learn(mr__crew *c, const mr__job *job, const mr__pick *pick)
     double launch = c->members[pick->device].launch_ns / pick->count;
     double own = (double)job->busy_ns - launch;
     size_t number = number_of(c, job);
-    mr__cost_learn(mr__crew_cost(c, pick->device, c->forms[number]), &c->features[number],
-                   own > 1 ? (uint64_t)own : 1);
+    mr__cost_learn(mr__crew_cost(c, pick->device, c->forms[number]), &c->features[number], own > 1 ? (uint64_t)own : 1);
     compare(c, job, pick->device);
 }
 
@@ -359,22 +350,22 @@ void mr__crew_refused(mr__crew *c, const mr__gift *gift, uint64_t now_ns)
     (void)mr__crew_done(c, gift->first, now_ns, &settled);
 }
 
-/* What the window allows the device that trains. */
+/* What is allowed to the device that trains. */
 static void open_or_shut(mr__crew *c, uint64_t now_ns)
 {
     if (c->options.has_trainer)
-        mr__sched_allow(c->sched, c->options.trained, mr__window_room_ns(&c->window, now_ns));
+        mr__sched_allow(c->sched, c->options.trained, mr__beside_room_ns(&c->beside, now_ns));
 }
 
 void mr__crew_waits(mr__crew *c, uint64_t now_ns)
 {
-    mr__window_waits(&c->window, now_ns);
+    mr__beside_waits(&c->beside, now_ns);
     open_or_shut(c, now_ns);
 }
 
 void mr__crew_steps(mr__crew *c, uint64_t now_ns)
 {
-    mr__window_steps(&c->window, now_ns);
+    mr__beside_steps(&c->beside, now_ns);
     open_or_shut(c, now_ns);
 }
 
@@ -382,7 +373,7 @@ uint64_t mr__crew_wake_ns(mr__crew *c, uint64_t now_ns)
 {
     uint64_t sched = mr__sched_next_ns(c->sched, now_ns), window = UINT64_MAX;
     if (c->options.has_trainer)
-        window = mr__window_next_ns(&c->window, now_ns);
+        window = mr__beside_next_ns(&c->beside, now_ns);
     return sched < window ? sched : window;
 }
 
@@ -406,9 +397,9 @@ mr__sched *mr__crew_sched(mr__crew *c)
     return c->sched;
 }
 
-const mr__window *mr__crew_window(const mr__crew *c)
+const mr__beside *mr__crew_beside(const mr__crew *c)
 {
-    return &c->window;
+    return &c->beside;
 }
 
 uint64_t mr__crew_mishaps(const mr__crew *c, uint32_t device, mr__mishap mishap)

@@ -18,9 +18,9 @@
 #define MR_ROUTE_CREW_H
 
 #include "device/device.h"
+#include "route/beside.h"
 #include "route/cost.h"
 #include "route/policy.h"
-#include "route/window.h"
 
 typedef struct mr__crew mr__crew;
 
@@ -49,26 +49,23 @@ typedef struct mr__crew_options {
     const mr_hooks *hooks;
     const mr__policy *policy; /* NULL: auto */
     mr__device *const *devices;
-    const char *const *names;     /* of them, for messages; stay */
-    const uint64_t *launch_ns;    /* of each; NULL: 0 */
-    uint32_t device_count;        /* the first is the host */
-    uint32_t batches, jobs;       /* at once; in a batch at most */
-    uint32_t forms;               /* [1] */
-    bool told;                    /* nothing is learned: who fills jobs, fills job->ns */
-    uint64_t deadline_ns, back_ns; /* mr__sched_options */
-    bool has_trainer;             /* one of the devices trains too: */
-    uint32_t trained;             /* this one; */
-    mr__window_options window;    /* and may be used so */
-    size_t sample_nbytes;         /* of a slot, for checksums */
+    const char *const *names;                         /* of them, for messages; stay */
+    const uint64_t *launch_ns;                        /* of each; NULL: 0 */
+    uint32_t device_count;                            /* the first is the host */
+    uint32_t batches, jobs;                           /* at once; in a batch at most */
+    uint32_t forms;                                   /* [1] */
+    bool told;                                        /* nothing is learned: who fills jobs, fills job->ns */
+    uint64_t deadline_ns, back_ns;                    /* mr__sched_options */
+    bool has_trainer;                                 /* one of the devices trains too: */
+    uint32_t trained;                                 /* this one; */
+    mr__beside_options beside;                        /* and may be used so */
+    size_t sample_nbytes;                             /* of a slot, for checksums */
     void (*seen)(void *user, const mr__sight *sight); /* NULL: nobody watches */
     void *user;
 } mr__crew_options;
 
 int mr__crew_new(const mr__crew_options *options, mr__crew **out);
 void mr__crew_free(mr__crew *crew);
-
-/* How many samples one job of a batch has: `tiny` where the policy deals by samples and they are so small. */
-uint32_t mr__crew_grain(const mr__crew *crew, uint32_t batch_samples, uint32_t tiny);
 
 /* As mr__sched_open and mr__sched_add; job i is of form forms[i] (NULL: all of the first), has features[i]. */
 mr__job *mr__crew_open(mr__crew *crew, uint32_t *batch);
@@ -106,7 +103,7 @@ uint32_t mr__crew_tick(mr__crew *crew, uint64_t now_ns);
 void mr__crew_clear(mr__crew *crew);
 
 mr__sched *mr__crew_sched(mr__crew *crew);
-const mr__window *mr__crew_window(const mr__crew *crew);
+const mr__beside *mr__crew_beside(const mr__crew *crew);
 uint64_t mr__crew_mishaps(const mr__crew *crew, uint32_t device, mr__mishap mishap);
 
 /* The model of a route, to be saved and loaded. */

@@ -27,8 +27,8 @@ typedef struct mr__station {
     mr__pick *picks;
     uint32_t capacity; /* of picks */
     uint32_t under_way;
-    double speed; /* of a lane: work in a nanosecond */
-    uint64_t room_ns; /* of a fused pick; 0: it gets nothing */
+    double speed;            /* of a lane: work in a nanosecond */
+    uint64_t room_ns;        /* of a fused pick; 0: it gets nothing */
     uint64_t aside_until_ns; /* 0: it is well */
     uint64_t back_ns;
     bool trial; /* it was set aside, and has not done anything since */
@@ -55,6 +55,9 @@ struct mr__sched {
     mr__pick *pick_memory;
 };
 
+/* Who takes part: all devices; the host, which is the first; or the others, and the host in what they cannot do. */
+typedef enum mr__policy_who { MR__WHO_ALL, MR__WHO_HOST, MR__WHO_DEVICES } mr__policy_who;
+
 typedef enum mr__policy_key { MR__KEY_ORDER, MR__KEY_WORK, MR__KEY_NBYTES } mr__policy_key;
 
 struct mr__policy {
@@ -62,6 +65,7 @@ struct mr__policy {
     const char *summary;
     uint32_t grain; /* samples of a job; 0: a whole batch; 1: one, or more where they are tiny */
     mr__policy_key key;
+    mr__policy_who who;
     uint64_t tick_ns; /* it has a control loop, which runs so often; 0: none */
     bool shown;       /* to users: others are for comparison */
     /* Once a batch is there and sorted. NULL: nothing. */
@@ -76,6 +80,9 @@ extern const mr__policy mr__policy_auto, mr__policy_interbatch, mr__policy_intra
 /* By number, from 0; NULL: there are no more. And by name; NULL: there is none. */
 const mr__policy *mr__policy_at(uint32_t number);
 const mr__policy *mr__policy_of(const char *name);
+
+/* Samples of one job: `tiny` at least (0: 1), where they are so small. */
+uint32_t mr__policy_grain(const mr__policy *policy, uint32_t batch, uint32_t tiny);
 
 /* The first place at or behind `place` whose job is left; lot->count: none. And the last of all. */
 uint32_t mr__lot_next(mr__lot *lot, uint32_t place);

@@ -4,7 +4,7 @@
  * bytes; the host's workers take the small end, the accelerator the large end; each worker has one task more than the
  * one it is at; into the next mini-batch it looks ahead by half; the last 5 tasks are the accelerator's alone; a
  * control loop of 1 ms deals them out; a free core takes the waiting task of a peer that is less than half through its
- * own. (That the accelerator prepares only while the trainer waits is the window's: route/window.h.)
+ * own. (That the accelerator prepares only while the trainer waits is the window's: route/beside.h.)
  *
  * Reconstructed [ours]: which peer is robbed (the first that qualifies), and that the accelerator too keeps one task
  * waiting.

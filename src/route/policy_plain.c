@@ -21,9 +21,16 @@ const mr__policy *mr__policy_of(const char *name)
     return NULL;
 }
 
-/* As many as one pick may have, in order. */
-static bool pick_next(mr__sched *s, mr__lot *lot, uint32_t device, mr__pick *pick)
+uint32_t mr__policy_grain(const mr__policy *policy, uint32_t batch, uint32_t tiny)
 {
+    uint32_t grain = policy == NULL ? 1 : policy->grain == 0 ? batch : policy->grain;
+    return grain < tiny ? tiny : grain;
+}
+
+/* As many as one pick may have, in order. */
+static bool pick_next(mr__sched *s, mr__lot *lot, uint32_t device, uint64_t now_ns, mr__pick *pick)
+{
+    (void)now_ns;
     uint32_t at = mr__lot_next(lot, 0), most = s->stations[device].device.group;
     for (; at < lot->count && pick->count < most; at = mr__lot_next(lot, at + 1))
         if (mr__sched_takes(s, device, mr__lot_job(lot, at), pick))
@@ -32,25 +39,14 @@ static bool pick_next(mr__sched *s, mr__lot *lot, uint32_t device, mr__pick *pic
     return pick->count != 0;
 }
 
-static bool pick_on_host(mr__sched *s, mr__lot *lot, uint32_t device, uint64_t now_ns, mr__pick *pick)
-{
-    (void)now_ns;
-    return device == 0 && pick_next(s, lot, device, pick);
-}
-
-static bool pick_on_devices(mr__sched *s, mr__lot *lot, uint32_t device, uint64_t now_ns, mr__pick *pick)
-{
-    (void)now_ns;
-    return (device != 0 || s->station_count == 1) && pick_next(s, lot, device, pick);
-}
-
 const mr__policy mr__policy_interbatch = {
     .name = "interbatch",
     .summary = "a thread prepares a whole batch, as PyTorch's workers do",
     .grain = 0,
     .key = MR__KEY_ORDER,
     .shown = true,
-    .pick = pick_on_host,
+    .who = MR__WHO_HOST,
+    .pick = pick_next,
 };
 
 const mr__policy mr__policy_intrabatch = {
@@ -59,7 +55,8 @@ const mr__policy mr__policy_intrabatch = {
     .grain = 1,
     .key = MR__KEY_ORDER,
     .shown = true,
-    .pick = pick_on_host,
+    .who = MR__WHO_HOST,
+    .pick = pick_next,
 };
 
 const mr__policy mr__policy_naive_device = {
@@ -68,5 +65,6 @@ const mr__policy mr__policy_naive_device = {
     .grain = 1,
     .key = MR__KEY_ORDER,
     .shown = true,
-    .pick = pick_on_devices,
+    .who = MR__WHO_DEVICES,
+    .pick = pick_next,
 };

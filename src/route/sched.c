@@ -418,14 +418,29 @@ double mr__pick_ns(const mr__sched *s, const mr__pick *pick, const mr__job *job)
 
 /* 4. Picks. */
 
-static mr__pick *free_pick(mr__station *st)
+/* A free one: of a lane that a job waits for, where there is one. */
+static mr__pick *free_pick(const mr__sched *s, const mr__station *st)
 {
-    for (uint32_t i = 0; i < st->capacity; i++)
-        if (st->picks[i].first == NULL) {
-            st->picks[i] = (mr__pick){.lane = i % st->device.lanes};
-            return &st->picks[i];
-        }
-    return NULL;
+    mr__pick *found = NULL;
+    for (uint32_t i = 0; i < st->capacity; i++) {
+        if (st->picks[i].first != NULL)
+            continue;
+        bool waited_for = s->waiting[st->lane0 + i % st->device.lanes] != NULL;
+        if (found == NULL || waited_for)
+            found = &st->picks[i];
+        if (waited_for)
+            break;
+    }
+    if (found != NULL)
+        *found = (mr__pick){.lane = (uint32_t)(found - st->picks) % st->device.lanes};
+    return found;
+}
+
+/* Whether the policy has anything for this device. */
+static bool takes_part(const mr__sched *s, uint32_t device)
+{
+    mr__policy_who who = s->station_count == 1 ? MR__WHO_ALL : s->policy->who;
+    return who == MR__WHO_ALL || (who == MR__WHO_HOST) == (device == 0);
 }
 
 static bool can_ever(const mr__station *st, uint32_t device, const mr__job *job)
@@ -437,7 +452,8 @@ static bool can_ever(const mr__station *st, uint32_t device, const mr__job *job)
 static bool others_can(const mr__sched *s, uint32_t device, const mr__job *job, uint64_t now_ns)
 {
     for (uint32_t d = 0; d < s->station_count; d++)
-        if (d != device && mr__station_is_open(&s->stations[d], now_ns) && can_ever(&s->stations[d], d, job))
+        if (d != device && takes_part(s, d) && mr__station_is_open(&s->stations[d], now_ns) &&
+            can_ever(&s->stations[d], d, job))
             return true;
     return false;
 }
@@ -453,7 +469,8 @@ static bool pick_alone(mr__sched *s, mr__lot *lot, uint32_t device, uint64_t now
         bool best = mr__sched_takes(s, device, job, pick);
         double here = s->stations[device].device.launch_ns + job->ns[device];
         for (uint32_t d = 0; best && s->under_way == 0 && d < s->station_count; d++)
-            if (d != device && mr__station_is_open(&s->stations[d], now_ns) && can_ever(&s->stations[d], d, job))
+            if (d != device && takes_part(s, d) && mr__station_is_open(&s->stations[d], now_ns) &&
+                can_ever(&s->stations[d], d, job))
                 best = here <= s->stations[d].device.launch_ns + job->ns[d];
         if (!best || (s->under_way != 0 && others_can(s, device, job, now_ns)))
             continue;
@@ -483,8 +500,11 @@ static bool fill_pick(mr__sched *s, uint32_t device, uint64_t now_ns, mr__pick *
         if (!lot->added || lot->left == 0)
             continue;
         pick->batch = s->queue[i];
-        bool any = s->stations[device].trial ? pick_trial(s, lot, device, pick)
-                                             : s->policy->pick(s, lot, device, now_ns, pick);
+        bool any = false;
+        if (s->stations[device].trial)
+            any = pick_trial(s, lot, device, pick);
+        else if (takes_part(s, device))
+            any = s->policy->pick(s, lot, device, now_ns, pick);
         if (any || pick_alone(s, lot, device, now_ns, pick))
             return true;
     }
@@ -514,7 +534,7 @@ mr__pick *mr__sched_take(mr__sched *s, uint32_t device, uint64_t now_ns)
     mr__station *st = &s->stations[device];
     if (s->queued == 0 || st->under_way >= st->device.depth || !mr__station_is_open(st, now_ns))
         return NULL;
-    mr__pick *pick = free_pick(st);
+    mr__pick *pick = free_pick(s, st);
     if (pick == NULL)
         return NULL;
     pick->device = device;

@@ -15,14 +15,14 @@
 
 /* A sample, as it is and as it is believed to be. */
 typedef struct mr__rig_sample {
-    double core_ns;       /* on a core of speed 1 */
-    double guess;         /* predicted time over actual time */
+    double core_ns; /* on a core of speed 1 */
+    double guess;   /* predicted time over actual time */
     uint64_t stored_nbytes;
     uint64_t need_nbytes; /* of a device's memory */
 } mr__rig_sample;
 
 typedef struct mr__rig_options {
-    const mr_hooks *hooks; /* NULL: defaults */
+    const mr_hooks *hooks;        /* NULL: defaults */
     const mr__hardware *hardware; /* its first device is the host; a trainer of step_ns 0: batches are taken at once */
     const mr__policy *policy;
     uint32_t batch;   /* samples in it */
@@ -31,8 +31,8 @@ typedef struct mr__rig_options {
     bool apart;       /* a batch is opened when the one before is done: each by itself */
     bool learns;      /* by the cost model, which sees `core_ns x guess` of each sample and what it took; else told */
     uint32_t tiny;    /* samples of one job, where they are so small [1] */
-    mr__window_mode window; /* [auto]; exclusive for `fusion` */
-    double window_share;
+    mr__beside_mode beside; /* [auto]; exclusive for `fusion` */
+    double beside_share;
     uint64_t deadline_ns, back_ns;
     void (*sample)(void *user, uint64_t number, mr__rig_sample *sample);
     void (*delivered)(void *user, uint64_t batch, uint64_t opened_ns, uint64_t ready_ns); /* NULL */
@@ -41,19 +41,19 @@ typedef struct mr__rig_options {
 } mr__rig_options;
 
 typedef struct mr__rig_result {
-    uint64_t tasks;       /* delivered, each once */
-    uint64_t twice;       /* done more than once: 0 */
-    double seconds;       /* virtual */
-    double span_ratio;    /* of batches apart: mean of time over lower bound; */
-    double span_worst;    /* and the largest */
-    double span_seconds;  /* mean */
-    double iteration_seconds; /* with a trainer: mean, the first quarter left out */
-    double wait_share;    /* of its time that the trainer waited */
+    uint64_t tasks;                             /* delivered, each once */
+    uint64_t twice;                             /* done more than once: 0 */
+    double seconds;                             /* virtual */
+    double span_ratio;                          /* of batches apart: mean of time over lower bound; */
+    double span_worst;                          /* and the largest */
+    double span_seconds;                        /* mean */
+    double iteration_seconds;                   /* with a trainer: mean, the first quarter left out */
+    double wait_share;                          /* of its time that the trainer waited */
     double device_share[MR__SCHED_DEVICES_MAX]; /* of samples */
     mr__sched_tally tally[MR__SCHED_DEVICES_MAX];
     uint64_t mishaps[MR__SCHED_DEVICES_MAX][MR__MISHAPS];
     uint64_t no_memory;   /* tasks that a device had no memory for */
-    mr__window_mode mode; /* in force at the end */
+    mr__beside_mode mode; /* in force at the end */
     double real_seconds;  /* that the simulation took */
 } mr__rig_result;
 
