@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include "base/hash.h"
+#include "base/thread.h"
 #include "device/sim/sim.h"
 #include "loader/setup.h"
 #include "loading.h"
@@ -211,6 +212,42 @@ static void what_is_abandoned_is_given_back(void **state)
         assert_int_equal(d->tasks[0].code, 0);
         close_desk(d);
     }
+}
+
+typedef struct helper {
+    desk *desk;
+    atomic_bool stop;
+} helper;
+
+static void go_on_advancing(void *arg)
+{
+    helper *h = arg;
+    while (!atomic_load(&h->stop))
+        if (!mr__device_advance(h->desk->device))
+            usleep(20);
+}
+
+/* Also by one thread while another advances: each task is given back once, as done or as abandoned. */
+static void abandoning_meets_advancing(void **state)
+{
+    (void)state;
+    helper h = {.desk = open_desk(ACCELERATOR, 2)};
+    mr__thread thread = {0};
+    assert_int_equal(mr__thread_start(&thread, "advance", go_on_advancing, &h), 0);
+    for (unsigned round = 1; round <= 100; round++) {
+        assert_int_equal(submit(h.desk, 0, TASKS), 0);
+        usleep(round % 7 * 30);
+        assert_true(mr__device_abandon(h.desk->device));
+        while (atomic_load(&h.desk->all) < round * TASKS)
+            usleep(20);
+        for (size_t t = 0; t < TASKS; t++) {
+            assert_int_equal(atomic_load(&h.desk->done[t]), round);
+            assert_true(h.desk->tasks[t].code == 0 || h.desk->tasks[t].code == MR_EDEVICE);
+        }
+    }
+    atomic_store(&h.stop, true);
+    mr__thread_join(&thread);
+    close_desk(h.desk);
 }
 
 static void memory_can_be_read_again(void **state)
