@@ -349,6 +349,7 @@ int main(void)
         cmocka_unit_test(time_of_sim_is_virtual),
         cmocka_unit_test(a_device_can_be_closed_with_tasks_in_it),
         cmocka_unit_test(what_is_abandoned_is_given_back),
+        cmocka_unit_test(abandoning_meets_advancing),
         cmocka_unit_test(memory_can_be_read_again),
         cmocka_unit_test(a_wrong_answer_is_seen_by_its_sum),
         cmocka_unit_test(a_real_task_takes_what_its_image_costs),

@@ -65,72 +65,68 @@ static void every_field_is_read(void **state)
     assert_int_equal(mr__hardware_find(&h, "c"), 2);
 }
 
+static const struct {
+    const char *text;
+    int code;
+    const char *words;
+} bad[] = {
+    {"", MR_EARGUMENT, "h.json, line 1: "},
+    {"[]", MR_EARGUMENT, "line 1: here stands an object"},
+    {"{}", MR_EARGUMENT, "line 1: there are no devices"},
+    {"{\"devices\": [{\"name\": \"a\"}]} x", MR_EARGUMENT, "line 1"},
+    {"{\n\"divices\": []}", MR_EARGUMENT, "line 2: a machine has no \"divices\", but: name comment seed devices cost"},
+    {"{\"devices\": [\n\n{\"name\": \"a\", \"lane\": 2}]}", MR_EARGUMENT,
+     "line 3: a device has no \"lane\", but: name"},
+    {"{\"devices\": [{\"name\": \"a\", \"name\": \"b\"}]}", MR_EARGUMENT, "was there before"},
+    {"{\"devices\": [{\"lanes\": 2}]}", MR_EARGUMENT, "has no name"},
+    {"{\"devices\": [{\"name\": \"a\"}, {\"name\": \"a\"}]}", MR_EARGUMENT, "another device has the same name"},
+    {"{\"devices\": [{\"name\": \"\"}]}", MR_EARGUMENT, "name is a text of 1 to 31 bytes"},
+    {"{\"devices\": [{\"name\": \"0123456789012345678901234567890x\"}]}", MR_EARGUMENT, "1 to 31 bytes"},
+    {"{\"devices\": [{\"name\": \"a\", \"lanes\": 0}]}", MR_EARGUMENT, "lanes is a whole number from 1 to 1024"},
+    {"{\"devices\": [{\"name\": \"a\", \"lanes\": 1.5}]}", MR_EARGUMENT, "lanes is a whole number"},
+    {"{\"devices\": [{\"name\": \"a\", \"lanes\": 1e300}]}", MR_EARGUMENT, "lanes is a whole number"},
+    {"{\"devices\": [{\"name\": \"a\", \"speed\": -1}]}", MR_EARGUMENT, "speed is a number from"},
+    {"{\"devices\": [{\"name\": \"a\", \"speed\": 1e999}]}", MR_EARGUMENT, "speed is a number from"},
+    {"{\"devices\": [{\"name\": \"a\", \"kind\": \"gpu\"}]}", MR_EARGUMENT, "kind is \"cpu\" or \"accelerator\""},
+    {"{\"devices\": [{\"name\": \"a\", \"output_back\": 1}]}", MR_EARGUMENT, "output_back is true or false"},
+    {"{\"devices\": [{\"name\": \"a\", \"speeds\": {\"jpg\": 1}}]}", MR_EARGUMENT, "but: jpeg, png, webp"},
+    {"{\"devices\": [{\"name\": \"a\", \"speeds\": {\"default\": 1}}]}", MR_EARGUMENT, "but: jpeg, png, webp"},
+    {"{\"devices\": [{\"name\": \"a\", \"lacks\": [\"jpeg\", \"lastic\"]}]}", MR_EARGUMENT,
+     "of a step (doc/recipe.md)"},
+    {"{\"devices\": [{\"name\": \"a\", \"depth\": 65536, \"group\": 2}]}", MR_ELIMIT, "depth times group is more than"},
+    {"{\"devices\": [{\"name\": \"a\", \"faults\": [{}]}]}", MR_EARGUMENT, "a fault has a kind: slow, freeze"},
+    {"{\"devices\": [{\"name\": \"a\", \"faults\": [{\"kind\": \"slew\"}]}]}", MR_EARGUMENT, "but: slow, freeze, lost"},
+    {"{\"devices\": [{\"name\": \"a\", \"faults\": [{\"kind\": \"slow\"}]}]}", MR_EARGUMENT, "slow has factor"},
+    {"{\"devices\": [{\"name\": \"a\", \"faults\": [{\"kind\": \"lost\", \"after\": 1, \"lane\": 0}]}]}", MR_EARGUMENT,
+     "lost has after, back_ms"},
+    {"{\"devices\": [{\"name\": \"a\", \"faults\": [{\"kind\": \"wrong\"}]}]}", MR_EARGUMENT, "wrong has after, every"},
+    {"{\"devices\": [{\"name\": \"a\", \"faults\": [{\"kind\": \"slow\", \"factor\": 2, \"from_ms\": 5, "
+     "\"until_ms\": 5}]}]}",
+     MR_EARGUMENT, "until_ms is not after from_ms"},
+    {"{\"devices\": [{\"name\": \"a\", \"faults\": [{\"kind\": \"hang\", \"after\": 1, \"lane\": 1}]}]}", MR_EARGUMENT,
+     "a lane that it does not have"},
+    {"{\"devices\": [{\"name\": \"a\", \"faults\": [{\"kind\": \"memory\", \"at_ms\": 1, \"mb\": 1}]}]}", MR_EARGUMENT,
+     "has none of its own (memory_mb)"},
+    {"{\"devices\": [{\"name\": \"a\"}], \"cost\": {\"jpeg\": {\"us\": 1}}}", MR_EARGUMENT, "cost has no \"default\""},
+    {"{\"devices\": [{\"name\": \"a\"}], \"cost\": {\"default\": {\"ms\": 1}}}", MR_EARGUMENT,
+     "a cost has no \"ms\", but: us"},
+    {"{\"devices\": [{\"name\": \"a\"}],\n \"trainer\": {\"device\": \"b\"}}", MR_EARGUMENT,
+     "line 2: the trainer runs on"},
+    {"{\"devices\": [{\"name\": \"a\"}], \"seed\": 9007199254740992}", MR_EARGUMENT,
+     "seed is a whole number from 0 to"},
+    {"{\"devices\": [{\"name\": \"a\"", MR_EARGUMENT, "line 1"},
+};
+
 static void what_is_wrong_is_said_with_its_line(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text;
-        int code;
-        const char *words;
-    } cases[] = {
-        {"", MR_EARGUMENT, "h.json, line 1: "},
-        {"[]", MR_EARGUMENT, "line 1: here stands an object"},
-        {"{}", MR_EARGUMENT, "line 1: there are no devices"},
-        {"{\"devices\": [{\"name\": \"a\"}]} x", MR_EARGUMENT, "line 1"},
-        {"{\n\"divices\": []}", MR_EARGUMENT,
-         "line 2: a machine has no \"divices\", but: name comment seed devices cost"},
-        {"{\"devices\": [\n\n{\"name\": \"a\", \"lane\": 2}]}", MR_EARGUMENT,
-         "line 3: a device has no \"lane\", but: name"},
-        {"{\"devices\": [{\"name\": \"a\", \"name\": \"b\"}]}", MR_EARGUMENT, "was there before"},
-        {"{\"devices\": [{\"lanes\": 2}]}", MR_EARGUMENT, "has no name"},
-        {"{\"devices\": [{\"name\": \"a\"}, {\"name\": \"a\"}]}", MR_EARGUMENT, "another device has the same name"},
-        {"{\"devices\": [{\"name\": \"\"}]}", MR_EARGUMENT, "name is a text of 1 to 31 bytes"},
-        {"{\"devices\": [{\"name\": \"0123456789012345678901234567890x\"}]}", MR_EARGUMENT, "1 to 31 bytes"},
-        {"{\"devices\": [{\"name\": \"a\", \"lanes\": 0}]}", MR_EARGUMENT, "lanes is a whole number from 1 to 1024"},
-        {"{\"devices\": [{\"name\": \"a\", \"lanes\": 1.5}]}", MR_EARGUMENT, "lanes is a whole number"},
-        {"{\"devices\": [{\"name\": \"a\", \"lanes\": 1e300}]}", MR_EARGUMENT, "lanes is a whole number"},
-        {"{\"devices\": [{\"name\": \"a\", \"speed\": -1}]}", MR_EARGUMENT, "speed is a number from"},
-        {"{\"devices\": [{\"name\": \"a\", \"speed\": 1e999}]}", MR_EARGUMENT, "speed is a number from"},
-        {"{\"devices\": [{\"name\": \"a\", \"kind\": \"gpu\"}]}", MR_EARGUMENT, "kind is \"cpu\" or \"accelerator\""},
-        {"{\"devices\": [{\"name\": \"a\", \"output_back\": 1}]}", MR_EARGUMENT, "output_back is true or false"},
-        {"{\"devices\": [{\"name\": \"a\", \"speeds\": {\"jpg\": 1}}]}", MR_EARGUMENT, "but: jpeg, png, webp"},
-        {"{\"devices\": [{\"name\": \"a\", \"speeds\": {\"default\": 1}}]}", MR_EARGUMENT, "but: jpeg, png, webp"},
-        {"{\"devices\": [{\"name\": \"a\", \"lacks\": [\"jpeg\", \"lastic\"]}]}", MR_EARGUMENT,
-         "of a step (doc/recipe.md)"},
-        {"{\"devices\": [{\"name\": \"a\", \"depth\": 65536, \"group\": 2}]}", MR_ELIMIT,
-         "depth times group is more than"},
-        {"{\"devices\": [{\"name\": \"a\", \"faults\": [{}]}]}", MR_EARGUMENT, "a fault has a kind: slow, freeze"},
-        {"{\"devices\": [{\"name\": \"a\", \"faults\": [{\"kind\": \"slew\"}]}]}", MR_EARGUMENT,
-         "but: slow, freeze, lost"},
-        {"{\"devices\": [{\"name\": \"a\", \"faults\": [{\"kind\": \"slow\"}]}]}", MR_EARGUMENT, "slow has factor"},
-        {"{\"devices\": [{\"name\": \"a\", \"faults\": [{\"kind\": \"lost\", \"after\": 1, \"lane\": 0}]}]}",
-         MR_EARGUMENT, "lost has after, back_ms"},
-        {"{\"devices\": [{\"name\": \"a\", \"faults\": [{\"kind\": \"wrong\"}]}]}", MR_EARGUMENT,
-         "wrong has after, every"},
-        {"{\"devices\": [{\"name\": \"a\", \"faults\": [{\"kind\": \"slow\", \"factor\": 2, \"from_ms\": 5, "
-         "\"until_ms\": 5}]}]}",
-         MR_EARGUMENT, "until_ms is not after from_ms"},
-        {"{\"devices\": [{\"name\": \"a\", \"faults\": [{\"kind\": \"hang\", \"after\": 1, \"lane\": 1}]}]}",
-         MR_EARGUMENT, "a lane that it does not have"},
-        {"{\"devices\": [{\"name\": \"a\", \"faults\": [{\"kind\": \"memory\", \"at_ms\": 1, \"mb\": 1}]}]}",
-         MR_EARGUMENT, "has none of its own (memory_mb)"},
-        {"{\"devices\": [{\"name\": \"a\"}], \"cost\": {\"jpeg\": {\"us\": 1}}}", MR_EARGUMENT,
-         "cost has no \"default\""},
-        {"{\"devices\": [{\"name\": \"a\"}], \"cost\": {\"default\": {\"ms\": 1}}}", MR_EARGUMENT,
-         "a cost has no \"ms\", but: us"},
-        {"{\"devices\": [{\"name\": \"a\"}],\n \"trainer\": {\"device\": \"b\"}}", MR_EARGUMENT,
-         "line 2: the trainer runs on"},
-        {"{\"devices\": [{\"name\": \"a\"}], \"seed\": 9007199254740992}", MR_EARGUMENT,
-         "seed is a whole number from 0 to"},
-        {"{\"devices\": [{\"name\": \"a\"", MR_EARGUMENT, "line 1"},
-    };
     static mr__hardware h, untouched;
     mr__detail detail;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        int code = read_text(cases[i].text, &h, &detail);
-        if (code != cases[i].code)
-            fail_msg("%s: %d, '%s'", cases[i].text, code, detail.text);
-        assert_contains(detail.text, cases[i].words);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        int code = read_text(bad[i].text, &h, &detail);
+        if (code != bad[i].code)
+            fail_msg("%s: %d, '%s'", bad[i].text, code, detail.text);
+        assert_contains(detail.text, bad[i].words);
         assert_contains(detail.text, "h.json, line ");
         assert_memory_equal(&h, &untouched, sizeof h);
     }

@@ -219,9 +219,9 @@ void mr__sim_note_memory(mr__sim *s)
         const mr__fault *f = &s->hardware->faults[i];
         if (f->kind != MR__FAULT_MEMORY || f->from_ns > now || f->from_ns < s->memory_seen_ns)
             continue;
-        uint64_t free = total - taken_at(s, f->from_ns);
-        if (s->memory_used > free && s->memory_used - free > s->counts.overcommit_nbytes)
-            s->counts.overcommit_nbytes = s->memory_used - free;
+        uint64_t left = total - taken_at(s, f->from_ns);
+        if (s->memory_used > left && s->memory_used - left > s->counts.overcommit_nbytes)
+            s->counts.overcommit_nbytes = s->memory_used - left;
     }
     s->memory_seen_ns = now;
 }
