@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "device/sim/sim.h"
+#include "loading.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@ enum { TASKS = 4096 };
 
 /* A device, the tasks that were given to it, and when each came back. */
 typedef struct desk {
+    loading_counter counter;
     mr__work work;
     mr__hardware hardware;
     mr__world *world;
@@ -69,7 +71,8 @@ static void on_done(void *user, mr__task *first, size_t count)
 static desk *new_desk(void)
 {
     desk *d = calloc(1, sizeof *d);
-    assert_int_equal(mr__hooks_init(&d->work.hooks, NULL), 0);
+    mr_hooks hooks = loading_hooks(&d->counter);
+    assert_int_equal(mr__hooks_init(&d->work.hooks, &hooks), 0);
     assert_int_equal(mr__world_new(&d->work.hooks, &d->world), 0);
     d->hardware.device_count = 1;
     strcpy(d->hardware.devices[0].name, "sim0");
@@ -587,6 +590,25 @@ static void a_full_queue_is_refused(void **state)
     free(d);
 }
 
+static void nothing_is_allocated_once_it_is_open(void **state)
+{
+    (void)state;
+    desk *d = new_desk();
+    d->hardware.devices[0].lanes = 100;
+    add_fault(d, (mr__fault){.kind = MR__FAULT_FREEZE, .from_ns = MS, .until_ns = 3 * MS});
+    add_fault(d, (mr__fault){.kind = MR__FAULT_LOST, .after = 3000, .back_ns = MS});
+    give_trainer(d, 10 * MS, 0.5, 0.1);
+    open_desk(d);
+    unsigned before = atomic_load(&d->counter.allocated);
+    assert_true(before != 0);
+    mr__trainer_begin_step(d->trainer);
+    assert_int_equal(submit(d, 0, TASKS), 0);
+    run(d);
+    assert_int_equal(d->all, TASKS);
+    assert_int_equal(atomic_load(&d->counter.allocated), before);
+    close_desk(d);
+}
+
 /* Not asserted: how fast it is, with jitter and without. The same task goes through again and again. */
 typedef struct mill {
     mr__device *device;
@@ -648,6 +670,7 @@ int main(void)
         cmocka_unit_test(a_trainer_counts_what_it_waits),
         cmocka_unit_test(two_devices_share_a_world),
         cmocka_unit_test(a_full_queue_is_refused),
+        cmocka_unit_test(nothing_is_allocated_once_it_is_open),
         cmocka_unit_test(tasks_a_second),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
