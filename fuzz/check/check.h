@@ -89,6 +89,8 @@ void fuzz_check_tar(const fuzz_setting *setting, mr_form form, const uint8_t *by
 void fuzz_check_recipe(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 
 /* Any bytes as a table of policies; `form` does not matter. */
+void fuzz_check_hardware(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
+void fuzz_check_hardware_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_policy(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 void fuzz_check_policy_failing(const fuzz_setting *setting, mr_form form, const uint8_t *bytes, size_t nbytes);
 /* A recipe made of the bytes, on an image made of them; `form` does not matter. */

@@ -106,6 +106,7 @@ static bool replay_records(const char *path, const picture_file *file, const fuz
         {"manifest-", fuzz_check_manifest, fuzz_check_manifest_failing},
         {"recipe-", fuzz_check_recipe, fuzz_check_recipe_failing},
         {"state-", fuzz_check_state, fuzz_check_state_failing},
+        {"hardware-", fuzz_check_hardware, fuzz_check_hardware_failing},
         {"policy-", fuzz_check_policy, fuzz_check_policy_failing},
         {"steps-", fuzz_check_steps, fuzz_check_steps_failing},
     };

@@ -3,17 +3,22 @@
 
 #include "dataset/dataset.h"
 
-/* Nothing costs more, so that sums of times fit. */
-#define WORK_NS_MAX UINT64_C(1000000000000000)
+/*
+ * Neither a task's work nor its time on the link is longer: some three hours. So the longest submission, of 65,536
+ * tasks, stays below 2^61, and what takes longer than that (by a fault) never ends.
+ */
+#define WORK_NS_MAX UINT64_C(10000000000000)
+#define ENDLESS_NS  0x1p61
 
 static uint64_t until_of(const mr__fault *f)
 {
     return f->until_ns != 0 ? f->until_ns : MR__WORLD_NEVER;
 }
 
+/* `by` 0 is for ever. */
 static uint64_t later(uint64_t now, uint64_t by)
 {
-    return by != 0 && now < MR__WORLD_NEVER - by ? now + by : MR__WORLD_NEVER;
+    return by != 0 && by < MR__WORLD_NEVER - now ? now + by : MR__WORLD_NEVER;
 }
 
 static bool befalls(const mr__fault *f, uint32_t lane)
@@ -97,18 +102,22 @@ static double factor_at(const mr__sim *s, uint32_t lane, uint64_t t, uint64_t *u
 static uint64_t end_of(const mr__sim *s, uint32_t lane, uint64_t now, uint64_t work_ns)
 {
     double left = (double)work_ns;
-    if (!s->has_windows)
-        return now + work_ns;
-    for (;;) {
+    while (s->has_windows) {
         uint64_t until;
-        double factor = factor_at(s, lane, now, &until);
-        if (factor > 0.0 && (until == MR__WORLD_NEVER || left * factor <= (double)(until - now)))
-            return now + (uint64_t)(left * factor + 0.5);
+        double factor = factor_at(s, lane, now, &until), takes = left * factor;
+        if (factor > 0.0 && (until == MR__WORLD_NEVER || takes <= (double)(until - now))) {
+            if (!(takes < ENDLESS_NS))
+                return MR__WORLD_NEVER;
+            work_ns = (uint64_t)(takes + 0.5);
+            break;
+        }
         if (until == MR__WORLD_NEVER)
             return until;
-        left -= factor > 0.0 ? (double)(until - now) / factor : 0.0;
+        double done = factor > 0.0 ? (double)(until - now) / factor : 0.0;
+        left = left > done ? left - done : 0.0;
         now = until;
     }
+    return work_ns != 0 ? later(now, work_ns) : now;
 }
 
 /* Until when a lane begins nothing; 0: it is free to. */
@@ -210,9 +219,9 @@ void mr__sim_note_memory(mr__sim *s)
         const mr__fault *f = &s->hardware->faults[i];
         if (f->kind != MR__FAULT_MEMORY || f->from_ns > now || f->from_ns < s->memory_seen_ns)
             continue;
-        uint64_t free = total - taken_at(s, f->from_ns);
-        if (s->memory_used > free && s->memory_used - free > s->counts.overcommit_nbytes)
-            s->counts.overcommit_nbytes = s->memory_used - free;
+        uint64_t left = total - taken_at(s, f->from_ns);
+        if (s->memory_used > left && s->memory_used - left > s->counts.overcommit_nbytes)
+            s->counts.overcommit_nbytes = s->memory_used - left;
     }
     s->memory_seen_ns = now;
 }

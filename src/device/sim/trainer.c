@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/sim/trainer.h"
 
+/* No step is longer, whatever its jitter: a week. */
+#define STEP_NS_MAX 6e14
+
 struct mr__trainer {
     mr_hooks hooks;
     mr__world *world;
@@ -68,6 +71,8 @@ void mr__trainer_begin_step(mr__trainer *t)
         times->first_begun_ns = now;
     double factor = mr__hardware_factor(t->is.jitter, t->seed, MR__STREAM_STEPS, 0, times->steps);
     t->left_ns = (double)t->is.step_ns * factor;
+    if (!(t->left_ns < STEP_NS_MAX))
+        t->left_ns = STEP_NS_MAX;
     t->alone_ns = (uint64_t)(t->left_ns + 0.5);
     t->begun_ns = t->since_ns = now;
     t->in_step = true;
