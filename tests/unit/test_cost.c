@@ -339,7 +339,7 @@ static mr__features features_of_part(mr_rect part, const mr__header *header)
     mr__chain_init(&chain, header->width, header->height, false, NULL);
     assert_int_equal(mr__chain_crop(&chain, part, &detail), 0);
     mr__chain_narrow(&chain);
-    mr__features_of_chain(&chain, header, false, &f);
+    mr__features_of_chain(&chain, header, &f);
     return f;
 }
 
