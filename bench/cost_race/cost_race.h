@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 typedef struct options {
-    uint64_t images, samples, seed;
+    uint64_t images, learned, samples, seed;
     const char *scratch, *recipe;
     bool weights, keep;
 } options;

@@ -69,8 +69,8 @@ typedef struct mr__features {
 void mr__features_of(const mr_recipe *recipe, const uint32_t *draws, const mr__header *header, mr__chain *chain,
                      mr__features *features);
 
-/* Of a chain that somebody has resolved already. `orient`: the recipe turns images upright. */
-void mr__features_of_chain(const mr__chain *chain, const mr__header *header, bool orient, mr__features *features);
+/* Of a chain that somebody has resolved already. */
+void mr__features_of_chain(const mr__chain *chain, const mr__header *header, mr__features *features);
 
 /* By length alone: for baselines, and for tests. */
 void mr__features_of_bytes(uint64_t nbytes, mr__features *features);

@@ -209,33 +209,36 @@ static void size_of(const mr__header *h, bool orient, uint32_t *width, uint32_t 
     }
 }
 
-void mr__features_of_chain(const mr__chain *chain, const mr__header *header, bool orient, mr__features *features)
+static void begin(mr__features *f)
 {
-    uint32_t width, height;
-    *features = (mr__features){.ns = {[MR__WORK_TASK] = price[MR__WORK_TASK]}};
-    size_of(header, orient, &width, &height);
-    if (chain == NULL) {
-        count_decode(features, header, (mr_rect){0, 0, width, height}, width, height);
-        return;
-    }
-    count_decode(features, header, mr__pass_region(&chain->pass[0]), width, height);
+    *f = (mr__features){.ns = {[MR__WORK_TASK] = price[MR__WORK_TASK]}};
+}
+
+void mr__features_of_chain(const mr__chain *chain, const mr__header *header, mr__features *features)
+{
+    const mr__pass *first = &chain->pass[0]; // its source is the image, be the header's size known or not
+    begin(features);
+    count_decode(features, header, mr__pass_region(first), first->width, first->height);
     count_chain(features, chain);
 }
 
 void mr__features_of(const mr_recipe *recipe, const uint32_t *draws, const mr__header *header, mr__chain *chain,
                      mr__features *features)
 {
-    bool orient = mr__recipe_needs(recipe).orient;
     uint32_t width, height;
     mr__detail detail;
-    size_of(header, orient, &width, &height);
-    int result = mr__recipe_resolve(recipe, draws, width, height, NULL, chain, &detail);
-    mr__features_of_chain(result == 0 ? chain : NULL, header, orient, features);
+    size_of(header, mr__recipe_needs(recipe).orient, &width, &height);
+    if (mr__recipe_resolve(recipe, draws, width, height, NULL, chain, &detail) == 0) {
+        mr__features_of_chain(chain, header, features);
+        return;
+    }
+    begin(features);
+    count_decode(features, header, (mr_rect){0, 0, width, height}, width, height);
 }
 
 void mr__features_of_bytes(uint64_t nbytes, mr__features *features)
 {
-    *features = (mr__features){.ns = {[MR__WORK_TASK] = price[MR__WORK_TASK]}};
+    begin(features);
     count(features, MR__WORK_BYTES, (double)nbytes);
 }
 

@@ -464,15 +464,16 @@ static bool others_can(const mr__sched *s, uint32_t device, const mr__job *job, 
  */
 static bool pick_alone(mr__sched *s, mr__lot *lot, uint32_t device, uint64_t now_ns, mr__pick *pick)
 {
+    bool idle = s->under_way == 0 && takes_part(s, device);
     for (uint32_t at = mr__lot_next(lot, 0); at < lot->count; at = mr__lot_next(lot, at + 1)) {
         mr__job *job = mr__lot_job(lot, at);
         bool best = mr__sched_takes(s, device, job, pick);
         double here = s->stations[device].device.launch_ns + job->ns[device];
-        for (uint32_t d = 0; best && s->under_way == 0 && d < s->station_count; d++)
+        for (uint32_t d = 0; best && idle && d < s->station_count; d++)
             if (d != device && takes_part(s, d) && mr__station_is_open(&s->stations[d], now_ns) &&
                 can_ever(&s->stations[d], d, job))
                 best = here <= s->stations[d].device.launch_ns + job->ns[d];
-        if (!best || (s->under_way != 0 && others_can(s, device, job, now_ns)))
+        if (!best || (!idle && others_can(s, device, job, now_ns)))
             continue;
         mr__pick_add(pick, job);
         pick->reason = MR__REASON_ALONE;

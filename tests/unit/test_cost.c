@@ -339,7 +339,7 @@ static mr__features features_of_part(mr_rect part, const mr__header *header)
     mr__chain_init(&chain, header->width, header->height, false, NULL);
     assert_int_equal(mr__chain_crop(&chain, part, &detail), 0);
     mr__chain_narrow(&chain);
-    mr__features_of_chain(&chain, header, false, &f);
+    mr__features_of_chain(&chain, header, &f);
     return f;
 }
 
@@ -390,6 +390,28 @@ static void steps_are_counted_by_kind(void **state)
         dear = ns > dear ? ns : dear;
     }
     assert_true(dear > 1.5 * cheap); // drawn steps are seen
+}
+
+/* Also those that depend on boxes, of which nothing is known yet, and those of whole batches. */
+static void every_recipe_has_features(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"ioucrop resize(300) sanitize",
+                                        "zoomout scalejitter(512) crop(512)",
+                                        "rrc(224) mixup(0.2)",
+                                        "rrc(224) autoaug erase(1)",
+                                        "rrc(224) trivialaug noise cutout(16)",
+                                        "pad(4) crop(32) perspective rotate(45, filter=bicubic)",
+                                        "short(480) grayscale(1) permute hue(0.1) shear(10)"};
+    mr__header sized = {.nbytes = 50000, .width = 640, .height = 480, .form = MR_FORM_JPEG, .channels = 3};
+    mr__header unsized = {.nbytes = 50000, .form = MR_FORM_JPEG};
+    mr__cost cost;
+    mr__cost_init(&cost);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (uint64_t turn = 0; turn < 50; turn++) {
+            mr__features f = features_of(texts[i], turn, turn % 2 == 0 ? &sized : &unsized);
+            assert_true(mr__cost_predict(&cost, &f) > 10000.0);
+        }
 }
 
 static void odd_headers_have_features(void **state)
@@ -508,6 +530,7 @@ int main(void)
         cmocka_unit_test(any_numbers_are_taken),
         cmocka_unit_test(decoding_is_counted_by_what_is_gone_through),
         cmocka_unit_test(steps_are_counted_by_kind),
+        cmocka_unit_test(every_recipe_has_features),
         cmocka_unit_test(odd_headers_have_features),
         cmocka_unit_test(sizes_and_steps_tell_what_bytes_do_not),
     };
