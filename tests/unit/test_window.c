@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * When an accelerator that trains may prepare, against a fluid model: batches of C core-seconds flow through W lanes
+ * and, while the window is open, an accelerator of S lanes, into a ring of 3; the trainer steps for t seconds, slower
+ * by 1 + d while it is disturbed. Time is simulated.
+ */
+#include "test.h"
+
+#include "picture.h"
+#include "route/window.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { RING = 3 };
+
+typedef struct world {
+    double S, W, C, t, d;
+    double jitter;    /* of C and t, relative */
+    bool open_is_use; /* training is disturbed while the window is open, also by an accelerator that has nothing to do:
+                         so the formulas have it */
+} world;
+
+typedef struct flow {
+    world at;
+    mr__window window;
+    uint64_t seed;
+    double now, left, step; /* seconds; of the batch being prepared; of the step */
+    double used;            /* accelerator's seconds */
+    uint32_t ready;
+    bool waiting;
+    uint64_t got;
+} flow;
+
+static uint64_t ns_of(double seconds)
+{
+    return (uint64_t)llround(seconds * 1e9);
+}
+
+/* About normal: a sum of uniforms; never below a tenth. */
+static double jittered(flow *f, double value)
+{
+    double sum = -6;
+    for (int i = 0; i < 12; i++)
+        sum += picture_random_below(&f->seed, 1000000) / 1e6;
+    double factor = 1 + f->at.jitter * sum;
+    return value * (factor > 0.1 ? factor : 0.1);
+}
+
+static void begin(flow *f, const world *at, const mr__window_options *options, uint64_t seed)
+{
+    *f = (flow){.at = *at, .seed = seed, .waiting = true};
+    mr__window_init(&f->window, options);
+    f->left = jittered(f, at->C);
+}
+
+static void get(flow *f)
+{
+    f->ready--;
+    f->got++;
+    f->waiting = false;
+    f->step = jittered(f, f->at.t);
+    mr__window_steps(&f->window, ns_of(f->now));
+}
+
+/* To the next event. */
+static void advance(flow *f)
+{
+    const world *at = &f->at;
+    uint64_t now_ns = ns_of(f->now), next_ns = mr__window_next_ns(&f->window, now_ns);
+    bool open = mr__window_is_open(&f->window, now_ns), fills = f->ready < RING;
+    bool disturbed = open && (fills || at->open_is_use);
+    double rate = fills ? at->W + (open ? at->S : 0) : 0, pace = disturbed ? 1 / (1 + at->d) : 1;
+    double to_batch = rate > 0 ? f->left / rate : INFINITY, to_step = f->waiting ? INFINITY : f->step / pace;
+    double to_window = next_ns == UINT64_MAX ? INFINITY : (double)(next_ns - now_ns) * 1e-9;
+    double dt = fmin(to_batch, fmin(to_step, to_window));
+    assert_true(isfinite(dt));
+    f->used += open && fills ? dt : 0;
+    f->left -= rate * dt;
+    f->step -= f->waiting ? 0 : pace * dt;
+    f->now = to_window == dt ? fmax(f->now + dt, (double)next_ns * 1e-9) : f->now + dt;
+    if (dt == to_batch) {
+        f->ready++;
+        f->left = jittered(f, at->C);
+        if (f->waiting)
+            get(f);
+    }
+    if (dt == to_step) {
+        if (f->ready != 0)
+            get(f);
+        else {
+            f->waiting = true;
+            mr__window_waits(&f->window, ns_of(f->now));
+        }
+    }
+}
+
+/* Seconds of an iteration, on average over so many. */
+static double run(flow *f, uint64_t iterations)
+{
+    double from = f->now;
+    uint64_t end = f->got + iterations;
+    while (f->got < end)
+        advance(f);
+    return (f->now - from) / (double)iterations;
+}
+
+static double time_of(const world *at, mr__window_options options, uint64_t iterations, uint64_t seed)
+{
+    flow f;
+    begin(&f, at, &options, seed);
+    (void)run(&f, 50);
+    return run(&f, iterations);
+}
+
+/* What the head of window.h says. */
+static double formula(const world *at, mr__window_options options)
+{
+    double u = options.mode == MR__WINDOW_OVERLAPPED ? 1 : options.mode == MR__WINDOW_DUTY ? options.share : 0;
+    double S = options.mode == MR__WINDOW_OFF ? 0 : at->S;
+    double t = at->t / (1 - u * at->d / (1 + at->d));
+    return fmax(t, (at->C + (1 - u) * S * t) / (at->W + S));
+}
+
+static const mr__window_options fixed[] = {{.mode = MR__WINDOW_OFF},
+                                           {.mode = MR__WINDOW_EXCLUSIVE},
+                                           {.mode = MR__WINDOW_DUTY, .share = 0.25},
+                                           {.mode = MR__WINDOW_DUTY, .share = 0.5},
+                                           {.mode = MR__WINDOW_OVERLAPPED}};
+enum { FIXED = sizeof fixed / sizeof *fixed };
+
+/* All of a grid: speeds, how much the host lacks, disturbance; steps of 0.1 s and of 3 ms. */
+typedef void on_world(const world *at, void *user);
+
+static void each_world(on_world *on, void *user)
+{
+    static const double S[] = {0.25, 1, 4, 16}, W[] = {1, 4, 16}, lack[] = {0.5, 0.9, 1.05, 1.3, 2, 6},
+                        d[] = {0, 0.05, 0.3, 1}, t[] = {0.1, 0.003};
+    for (size_t n = 0; n < (size_t)4 * 3 * 6 * 4 * 2; n++) {
+        world at = {.S = S[n % 4], .W = W[n / 4 % 3], .d = d[n / 72 % 4], .t = t[n / 288]};
+        at.C = lack[n / 12 % 6] * at.W * at.t;
+        on(&at, user);
+    }
+}
+
+static void check_formulas(const world *at, void *user)
+{
+    double *worst = user;
+    world w = *at;
+    w.open_is_use = true;
+    for (size_t i = 0; i < FIXED; i++) {
+        double got = time_of(&w, fixed[i], 400, 1), wanted = formula(&w, fixed[i]);
+        double off = fabs(got / wanted - 1);
+        *worst = fmax(*worst, off);
+        if (off > 0.01)
+            fail_msg("mode %s: S %g W %g C %g t %g d %g: %g s, by the formula %g s",
+                     mr__window_mode_name(fixed[i].mode), w.S, w.W, w.C, w.t, w.d, got, wanted);
+    }
+}
+
+static void fixed_modes_agree_with_their_formulas(void **state)
+{
+    (void)state;
+    double worst = 0;
+    each_world(check_formulas, &worst);
+    print_message("modes and formulas differ by %.3f %% at most\n", 100 * worst);
+}
+
+typedef struct tally_of {
+    double jitter, worst, sum;
+    bool open_is_use;
+    size_t count;
+} tally_of;
+
+static void check_auto(const world *at, void *user)
+{
+    tally_of *tally = user;
+    world w = *at;
+    w.jitter = tally->jitter;
+    w.open_is_use = tally->open_is_use;
+    double best = INFINITY;
+    for (size_t i = 0; i < FIXED; i++)
+        best = fmin(best, time_of(&w, fixed[i], 1000, 7));
+    flow f;
+    begin(&f, &w, NULL, 7);
+    double learning = run(&f, 200), got = run(&f, 4000);
+    double over = got / best - 1;
+    tally->worst = fmax(tally->worst, over);
+    tally->sum += over;
+    tally->count++;
+    if (over > 0.03)
+        fail_msg("S %g W %g C %g t %g d %g jitter %g: auto %g s (%g while it learned), the best %g s; at %u after %llu "
+                 "tries",
+                 w.S, w.W, w.C, w.t, w.d, w.jitter, got, learning, best, f.window.chosen.at,
+                 (unsigned long long)f.window.chosen.tries);
+}
+
+static void auto_is_within_3_percent_of_the_best(void **state)
+{
+    (void)state;
+    static const double jitter[] = {0, 0.05, 0.2};
+    for (size_t i = 0; i < 6; i++) {
+        tally_of tally = {.jitter = jitter[i / 2], .open_is_use = i % 2 == 0};
+        each_world(check_auto, &tally);
+        print_message("jitter %g: auto is %.2f %% above the best fixed mode at most, %.2f %% on average\n",
+                      tally.jitter, 100 * tally.worst, 100 * tally.sum / (double)tally.count);
+    }
+}
+
+static void check_idle(const world *at, void *user)
+{
+    world w = *at;
+    w.jitter = *(double *)user;
+    if (w.C > 0.95 * w.W * w.t)
+        return;
+    flow f;
+    begin(&f, &w, NULL, 3);
+    (void)run(&f, 200);
+    f.used = 0;
+    (void)run(&f, 2000);
+    assert_true(f.used == 0);
+    assert_int_equal(f.window.mode, MR__WINDOW_OFF);
+}
+
+static void nothing_is_used_when_the_loader_keeps_up(void **state)
+{
+    (void)state;
+    each_world(check_idle, &(double){0});
+    each_world(check_idle, &(double){0.05});
+}
+
+/* Runs on in another world, and is as good there. */
+static void change_world(flow *f, world to, uint64_t learn)
+{
+    double best = INFINITY;
+    for (size_t i = 0; i < FIXED; i++)
+        best = fmin(best, time_of(&to, fixed[i], 1000, 5));
+    f->at = to;
+    (void)run(f, learn);
+    double got = run(f, 2000);
+    if (got > best * 1.03)
+        fail_msg("after a change to C %g t %g d %g W %g: %g s, the best %g s; at %u", to.C, to.t, to.d, to.W, got, best,
+                 f->window.chosen.at);
+}
+
+static void a_change_is_followed(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        world light = {.S = 4, .W = 4, .C = 0.3, .t = 0.1, .d = i % 2 == 0 ? 0.05 : 1, .jitter = i < 2 ? 0 : 0.1};
+        world heavy = light, slow = light, few = light;
+        heavy.C = 1.2;
+        slow.t = 0.25;
+        few.W = 1;
+        flow f;
+        begin(&f, &light, NULL, 5);
+        (void)run(&f, 1000);
+        assert_int_equal(f.window.mode, MR__WINDOW_OFF);
+        change_world(&f, heavy, 200);
+        assert_int_not_equal(f.window.mode, MR__WINDOW_OFF);
+        change_world(&f, few, 200);
+        change_world(&f, slow, 200);
+        change_world(&f, heavy, 200);
+        change_world(&f, light, 5000); // nothing but a look shows that cores came free; they get rarer
+        assert_int_equal(f.window.mode, MR__WINDOW_OFF);
+        change_world(&f, heavy, 200);
+        mr__window_changed(&f.window); // somebody knows
+        change_world(&f, light, 200);
+        assert_int_equal(f.window.mode, MR__WINDOW_OFF);
+    }
+}
+
+static void the_same_events_give_the_same_choices(void **state)
+{
+    (void)state;
+    world at = {.S = 2, .W = 3, .C = 0.5, .t = 0.1, .d = 0.3, .jitter = 0.2};
+    flow a, b;
+    begin(&a, &at, NULL, 9);
+    begin(&b, &at, NULL, 9);
+    for (int i = 0; i < 20; i++) {
+        assert_true(run(&a, 97) == run(&b, 97));
+        assert_int_equal(a.window.chosen.at, b.window.chosen.at);
+        assert_int_equal(a.window.chosen.tries, b.window.chosen.tries);
+    }
+}
+
+/* A checkpoint of a minute now and then changes nothing. */
+static void pauses_do_not_count(void **state)
+{
+    (void)state;
+    world at = {.S = 4, .W = 4, .C = 1.2, .t = 0.1, .d = 0.05};
+    flow f;
+    begin(&f, &at, NULL, 5);
+    (void)run(&f, 300);
+    uint32_t chosen = f.window.chosen.at;
+    uint64_t tries = f.window.chosen.tries;
+    for (int i = 0; i < 5; i++) {
+        f.step += 60;
+        (void)run(&f, 40);
+    }
+    assert_int_equal(f.window.chosen.at, chosen);
+    assert_int_equal(f.window.chosen.tries, tries);
+}
+
+/* Events and questions of one mode. */
+static void modes_open_and_close(void **state)
+{
+    (void)state;
+    const uint64_t ms = 1000000;
+    mr__window w;
+    mr__window_init(&w, &(mr__window_options){.mode = MR__WINDOW_OFF});
+    assert_false(mr__window_is_open(&w, 0));
+    assert_true(mr__window_room_ns(&w, 0) == 0 && mr__window_next_ns(&w, 0) == UINT64_MAX);
+
+    mr__window_init(&w, &(mr__window_options){.mode = MR__WINDOW_EXCLUSIVE});
+    assert_true(mr__window_is_open(&w, 0)); // before the first batch
+    mr__window_steps(&w, 5 * ms);
+    assert_false(mr__window_is_open(&w, 5 * ms));
+    mr__window_waits(&w, 9 * ms);
+    mr__window_waits(&w, 10 * ms);
+    assert_true(mr__window_is_open(&w, 10 * ms) && mr__window_next_ns(&w, 10 * ms) == UINT64_MAX);
+    assert_true(mr__window_room_ns(&w, 10 * ms) == UINT64_MAX);
+
+    mr__window_init(&w, &(mr__window_options){.mode = MR__WINDOW_OVERLAPPED});
+    mr__window_steps(&w, 5 * ms);
+    assert_true(mr__window_is_open(&w, 6 * ms) && mr__window_room_ns(&w, 6 * ms) == ms);
+
+    mr__window_init(&w, &(mr__window_options){.mode = MR__WINDOW_DUTY, .share = 0.25, .period_ns = 8 * ms});
+    mr__window_steps(&w, 100 * ms);
+    assert_true(mr__window_is_open(&w, 101 * ms) && mr__window_next_ns(&w, 101 * ms) == 102 * ms);
+    assert_true(mr__window_room_ns(&w, 101 * ms + ms / 2) == ms / 2);
+    assert_false(mr__window_is_open(&w, 102 * ms));
+    assert_true(mr__window_next_ns(&w, 102 * ms) == 108 * ms && mr__window_is_open(&w, 108 * ms));
+    mr__window_waits(&w, 103 * ms); // 3 ms into a period
+    assert_true(mr__window_is_open(&w, 104 * ms) && mr__window_next_ns(&w, 104 * ms) == UINT64_MAX);
+    mr__window_steps(&w, 200 * ms); // which goes on there
+    assert_false(mr__window_is_open(&w, 200 * ms));
+    assert_true(mr__window_next_ns(&w, 200 * ms) == 205 * ms);
+    mr__window_steps(&w, 150 * ms); // a clock that goes back
+    assert_true(mr__window_next_ns(&w, 150 * ms) == 155 * ms);
+
+    mr__window_init(&w, &(mr__window_options){.mode = MR__WINDOW_DUTY, .share = 7});
+    mr__window_steps(&w, 1);
+    assert_true(mr__window_is_open(&w, 50 * ms) && mr__window_next_ns(&w, 50 * ms) == UINT64_MAX);
+    mr__window_init(&w, &(mr__window_options){.mode = MR__WINDOW_DUTY, .share = (double)NAN});
+    assert_true(w.share == 0.25);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(modes_open_and_close),
+        cmocka_unit_test(fixed_modes_agree_with_their_formulas),
+        cmocka_unit_test(auto_is_within_3_percent_of_the_best),
+        cmocka_unit_test(nothing_is_used_when_the_loader_keeps_up),
+        cmocka_unit_test(a_change_is_followed),
+        cmocka_unit_test(the_same_events_give_the_same_choices),
+        cmocka_unit_test(pauses_do_not_count),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
