@@ -79,6 +79,7 @@ typedef struct mr__window_auto {
     uint32_t round;  /* of trying */
     double noise;    /* the relative error of a round's figure, of late */
     uint32_t noises;
+    uint32_t proof;              /* rounds without waiting until a choice is taken to keep up */
     uint32_t strayed;            /* rounds in a row that were not like the figure of `at` */
     uint64_t stayed, look_after; /* iterations since; and how many until neighbours are tried again */
     uint64_t tries, changes; /* for reports: figures taken while trying; how often another one was chosen than before */

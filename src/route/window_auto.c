@@ -29,14 +29,15 @@ enum {
     SETTLE_FULL = 15,
     ROUNDS = 16,
     MOST = 32,
+    PROOF = 2,
     PERIODS = 4,
     LOOK_FIRST = 512,
     LOOK_LAST = 8192
 };
 
-#define KEEPS_UP 0.01 /* the trainer waits for less than this share of its time */
-#define LIKE     0.01 /* times that differ by less are the same */
-#define STRAYS   0.05 /* a change that is worth trying everything again */
+#define KEEPS_UP 0.01  /* the trainer waits for less than this share of its time */
+#define LIKE     0.005 /* times that differ by less are the same */
+#define STRAYS   0.05  /* a change that is worth trying everything again */
 
 const mr__window_choice mr__window_choices[MR__WINDOW_CHOICES] = {
     {MR__WINDOW_OFF, 0},    {MR__WINDOW_EXCLUSIVE, 0},  {MR__WINDOW_DUTY, 0.25},
@@ -66,13 +67,14 @@ static void try_all(mr__window *w, uint32_t settle)
 
 void mr__window_auto_init(mr__window *w)
 {
-    w->chosen = (mr__window_auto){.look_after = LOOK_FIRST};
+    w->chosen = (mr__window_auto){.look_after = LOOK_FIRST, .proof = PROOF};
     try_all(w, WARM_UP);
 }
 
 void mr__window_auto_restart(mr__window *w)
 {
     w->chosen.look_after = LOOK_FIRST;
+    w->chosen.proof = PROOF;
     try_all(w, SETTLE);
 }
 
@@ -162,11 +164,25 @@ static uint32_t least_of(const mr__window_auto *c)
     return least;
 }
 
+/*
+ * To use the accelerator while the trainer waits disturbs nobody: where it waits, exclusive is no worse than off, and
+ * what seems to say so within the noise is noise.
+ */
+static bool off_is_out(const mr__window_auto *c)
+{
+    const mr__window_figure *off = &c->figures[0], *exclusive = &c->figures[1];
+    if (off->rounds == 0 || exclusive->rounds == 0 || off->waited < KEEPS_UP)
+        return off->rounds == 0;
+    double noise = 2 * (error_of(c, off) + error_of(c, exclusive));
+    return exclusive->time_ns <= off->time_ns * (1 + LIKE + noise);
+}
+
 /* The weakest of those that are as good as the best; but what stands is not given up for what may be noise. */
 static uint32_t best_of(const mr__window_auto *c)
 {
-    uint32_t least = least_of(c), best = 0;
-    while (c->figures[best].rounds == 0 || c->figures[best].time_ns > c->figures[least].time_ns * (1 + LIKE))
+    uint32_t least = least_of(c), best = off_is_out(c) ? 1 : 0;
+    while (best < least &&
+           (c->figures[best].rounds == 0 || c->figures[best].time_ns > c->figures[least].time_ns * (1 + LIKE)))
         best++;
     if (!c->neighbours || best == c->standing)
         return best;
@@ -229,7 +245,7 @@ static void try_one(mr__window *w, const mr__window_figure *figure)
     merge(all, figure);
     c->tries++;
     bool keeps_up = all->waited < KEEPS_UP && !c->neighbours && c->round == 0;
-    if (keeps_up && all->rounds == 1) // to be sure
+    if (keeps_up && all->rounds < c->proof) // to be sure
         put_in_force(w, c->at, 0);
     else {
         c->to_try = keeps_up ? 0 : c->to_try & ~(1u << c->at);
@@ -267,8 +283,9 @@ static void watch(mr__window *w, const mr__window_figure *figure)
     c->stayed += figure->iterations;
     c->strayed = strays(c, figure, was) ? c->strayed + 1 : 0;
     if (c->strayed == 2) {
-        if (c->stayed > LOOK_FIRST / 2) // else a look was wrong: the next is not to come sooner for it
-            c->look_after = LOOK_FIRST;
+        bool soon = c->stayed <= LOOK_FIRST / 2; // what it was chosen for was wrong
+        c->look_after = soon ? c->look_after : LOOK_FIRST;
+        c->proof = !soon ? PROOF : c->proof < ROUNDS ? 2 * c->proof : ROUNDS;
         try_all(w, SETTLE);
         return;
     }
