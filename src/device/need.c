@@ -83,6 +83,7 @@ static void put_blocks(account *a, bool one_scan, bool gray)
     uint32_t components = a->image->components != 0 ? a->image->components : gray ? 1 : 4;
     uint64_t around = grown_area(a, 32, 32, 1);
     uint64_t all = area(grown(0, a->width, 32, 0, a->width), grown(0, a->height, 32, 0, a->height));
+    put(a, a->image->stored_nbytes); // a scan without its stuffed zeros
     put(a, mul(one_scan ? around : all, 2 * (uint64_t)components));
     put(a, mul(around, components));
 }

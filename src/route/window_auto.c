@@ -27,6 +27,9 @@ enum {
     WARM_UP = 8,
     SETTLE = 3,
     SETTLE_FULL = 15,
+    SETTLE_LAST = 64,
+    AHEAD = 4, // batches, about
+
     ROUNDS = 16,
     MOST = 32,
     PROOF = 2,
@@ -209,14 +212,21 @@ static uint32_t contenders(const mr__window_auto *c)
     return most > LIKE ? mask : 0;
 }
 
+/* How many iterations batches ahead hide that a choice makes the trainer wait for this share of its time. */
+static uint32_t hidden(double waited)
+{
+    return waited * SETTLE_LAST > AHEAD ? (uint32_t)(AHEAD / waited) : SETTLE_LAST;
+}
+
 static void stay(mr__window *w, uint32_t number)
 {
     mr__window_auto *c = &w->chosen;
+    bool ahead = c->figures[c->at].waited < KEEPS_UP && c->figures[number].waited >= KEEPS_UP;
     c->strayed = 0;
     c->stayed = 0;
     c->changes += number != c->standing;
     c->standing = number;
-    put_in_force(w, number, number != c->at ? SETTLE : 0);
+    put_in_force(w, number, number == c->at ? 0 : ahead ? hidden(c->figures[number].waited) : SETTLE);
 }
 
 /* The next one to try, another round of those that are close, or the end of it. */
@@ -271,9 +281,9 @@ static void try_neighbours(mr__window *w)
 
 static bool strays(const mr__window_auto *c, const mr__window_figure *is, const mr__window_figure *was)
 {
-    double by = fabs(is->time_ns / was->time_ns - 1), more = fabs(is->waited - was->waited);
+    double by = fabs(is->time_ns / was->time_ns - 1);
     double noise = 3 * (c->noise + error_of(c, was)), some = noise > STRAYS ? noise : STRAYS;
-    return by > some || more > some || (c->at == 0 && was->waited < KEEPS_UP && is->waited > 2 * KEEPS_UP);
+    return by > some || (c->at == 0 && was->waited < KEEPS_UP && is->waited > 2 * KEEPS_UP);
 }
 
 static void watch(mr__window *w, const mr__window_figure *figure)
@@ -285,7 +295,8 @@ static void watch(mr__window *w, const mr__window_figure *figure)
     if (c->strayed == 2) {
         bool soon = c->stayed <= LOOK_FIRST / 2; // what it was chosen for was wrong
         c->look_after = soon ? c->look_after : LOOK_FIRST;
-        c->proof = !soon ? PROOF : c->proof < ROUNDS ? 2 * c->proof : ROUNDS;
+        if (was->waited < KEEPS_UP)
+            c->proof = !soon ? PROOF : c->proof < ROUNDS ? 2 * c->proof : ROUNDS;
         try_all(w, SETTLE);
         return;
     }

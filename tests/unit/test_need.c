@@ -79,16 +79,16 @@ static void plan_fini(plan *p)
 static const char *const recipes[] = {
     "rrc(64) dtype(u8) layout(nhwc)",
     "rrc(64) flip randaug(2,9) normalize(imagenet)",
-    "resize(300,200) center(96) normalize(imagenet)",
-    "short(80,lanczos) center(64) flip dtype(u8)",
+    "resize(300x200) center(96) normalize(imagenet)",
+    "short(80, filter=lanczos) center(64) flip dtype(u8)",
     "rrc(64) trivialaug normalize(imagenet)",
     "rrc(64) augmix normalize(imagenet)",
     "rrc(64) elastic normalize(imagenet)",
     "blur(9) rrc(64) jpeg(50) dtype(u8)",
-    "pad(40) crop(128) rotate(30) resize(48,48) dtype(u8)",
-    "convert(1) rrc(64) dtype(u8)",
-    "convert(4) rrc(64,bicubic) dtype(u8)",
-    "resize(900,700) rotate(45) blur(5) center(32) dtype(u8)",
+    "pad(40) crop(128) rotate(30) resize(48) dtype(u8)",
+    "convert(gray) rrc(64) dtype(u8)",
+    "convert(rgba) rrc(64, filter=bicubic) dtype(u8)",
+    "resize(900x700) rotate(45) blur(5) center(32) dtype(u8)",
 };
 enum { RECIPES = sizeof recipes / sizeof *recipes };
 
@@ -228,7 +228,7 @@ static void a_cut_after_decode_sends_pixels(void **state)
 {
     (void)state;
     plan p;
-    assert_true(plan_init(&p, "center(640) resize(64,64) dtype(u8)", 4000, 3000, 1));
+    assert_true(plan_init(&p, "center(640) resize(64) dtype(u8)", 4000, 3000, 1));
     mr__need_image known = image_of(&forms[0], 4000, 3000, 1000000);
     mr__need_manner cut = {.pixels = true, .in_place = true};
     mr__need is = mr__need_of(&cut, &known, &p.needs, &p.finish.output, &p.chain);
@@ -246,7 +246,7 @@ static void a_part_of_a_large_image_fits(void **state)
     mr__budget_init(&budget, 64 << 20);
     mr__need_image large = image_of(&forms[0], 12000, 8400, 20000000);
     plan p;
-    assert_true(plan_init(&p, "center(1000) resize(224,224) normalize(imagenet)", 12000, 8400, 1));
+    assert_true(plan_init(&p, "center(1000) resize(224) normalize(imagenet)", 12000, 8400, 1));
     mr__need part = mr__need_of(&plain, &large, &p.needs, &p.finish.output, &p.chain);
     mr__need_manner whole = {.whole = true};
     mr__need all = mr__need_of(&whole, &large, &p.needs, &p.finish.output, &p.chain);
