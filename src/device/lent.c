@@ -189,7 +189,7 @@ bool mr__lent_back(mr__lent *l, uint32_t *number, mr__lent_memory *memory)
 
 void mr__lent_batch(mr__lent *l)
 {
-    l->may_nbytes = l->options.free != NULL ? l->options.free(l->options.user) : UINT64_MAX;
+    l->may_nbytes = l->options.usable != NULL ? l->options.usable(l->options.user) : UINT64_MAX;
 }
 
 /* What a grant takes with canaries and rounding; UINT64_MAX: more than there is. */

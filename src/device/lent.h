@@ -44,8 +44,8 @@ typedef struct mr__lent_options {
     uint32_t regions, grants; /* at once, at most; 0: 16 and 256 */
     uint32_t align;           /* of a grant, a power of 2; 0: 64 */
     bool no_canaries;
-    mr__lent_canary *mark, *check; /* both or none */
-    uint64_t (*free)(void *user);  /* of all that is lent, how much may be used now; NULL: all. Must not call us */
+    mr__lent_canary *mark, *check;  /* both or none */
+    uint64_t (*usable)(void *user); /* of all that is lent, how much may be used now; NULL: all. Must not call us */
     void *user;
 } mr__lent_options;
 

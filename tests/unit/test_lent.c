@@ -209,7 +209,7 @@ static void free_space_is_read_with_every_batch(void **state)
 {
     (void)state;
     uint64_t nbytes = 1000;
-    mr__lent *l = make(&(mr__lent_options){.free = say_free, .user = &nbytes}, NULL);
+    mr__lent *l = make(&(mr__lent_options){.usable = say_free, .user = &nbytes}, NULL);
     (void)lend(l, NULL, 1, 1 << 20);
     mr__grant a, b;
     mr__lent_batch(l);
