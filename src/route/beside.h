@@ -57,14 +57,14 @@ enum { MR__BESIDE_GROUP = 3, MR__BESIDE_GROUPS = 5 };
 typedef struct mr__beside_meter {
     uint64_t iterations;
     uint32_t in_group, groups; /* iterations in this one; groups before it */
-    double group_ns, mean_ns[MR__BESIDE_GROUPS];
-    double all_ns, waited_ns;
+    double group_ns, waited_ns;
+    double mean_ns[MR__BESIDE_GROUPS], waited[MR__BESIDE_GROUPS]; /* the latter is a share */
 } mr__beside_meter;
 
 typedef struct mr__beside_figure {
     uint32_t rounds; /* that it is of; 0: not measured */
     double time_ns;  /* of an iteration */
-    double waited;   /* the share of all time that the trainer waited */
+    double waited;   /* the share of the time that the trainer waited */
     uint64_t iterations;
 } mr__beside_figure;
 
@@ -79,6 +79,7 @@ typedef struct mr__beside_auto {
     uint32_t round;  /* of trying */
     double noise;    /* the relative error of a round's figure, of late */
     uint32_t noises;
+    uint32_t proof;              /* rounds without waiting until a choice is taken to keep up */
     uint32_t strayed;            /* rounds in a row that were not like the figure of `at` */
     uint64_t stayed, look_after; /* iterations since; and how many until neighbours are tried again */
     uint64_t tries, changes; /* for reports: figures taken while trying; how often another one was chosen than before */

@@ -27,16 +27,20 @@ enum {
     WARM_UP = 8,
     SETTLE = 3,
     SETTLE_FULL = 15,
+    SETTLE_LAST = 64,
+    AHEAD = 4, // batches, about
+
     ROUNDS = 16,
     MOST = 32,
+    PROOF = 2,
     PERIODS = 4,
     LOOK_FIRST = 512,
     LOOK_LAST = 8192
 };
 
-#define KEEPS_UP 0.01 /* the trainer waits for less than this share of its time */
-#define LIKE     0.01 /* times that differ by less are the same */
-#define STRAYS   0.05 /* a change that is worth trying everything again */
+#define KEEPS_UP 0.01  /* the trainer waits for less than this share of its time */
+#define LIKE     0.005 /* times that differ by less are the same */
+#define STRAYS   0.05  /* a change that is worth trying everything again */
 
 const mr__beside_choice mr__beside_choices[MR__BESIDE_CHOICES] = {
     {MR__BESIDE_OFF, 0},    {MR__BESIDE_EXCLUSIVE, 0},  {MR__BESIDE_DUTY, 0.25},
@@ -66,13 +70,14 @@ static void try_all(mr__beside *w, uint32_t settle)
 
 void mr__beside_auto_init(mr__beside *w)
 {
-    w->chosen = (mr__beside_auto){.look_after = LOOK_FIRST};
+    w->chosen = (mr__beside_auto){.look_after = LOOK_FIRST, .proof = PROOF};
     try_all(w, WARM_UP);
 }
 
 void mr__beside_auto_restart(mr__beside *w)
 {
     w->chosen.look_after = LOOK_FIRST;
+    w->chosen.proof = PROOF;
     try_all(w, SETTLE);
 }
 
@@ -86,23 +91,27 @@ static void sort(double *values, size_t count)
         }
 }
 
+static double median_of(const double values[MR__BESIDE_GROUPS])
+{
+    double sorted[MR__BESIDE_GROUPS];
+    for (size_t i = 0; i < MR__BESIDE_GROUPS; i++)
+        sorted[i] = values[i];
+    sort(sorted, MR__BESIDE_GROUPS);
+    return sorted[MR__BESIDE_GROUPS / 2];
+}
+
 /* The middle of the groups' means, and how far off it may be. */
 static void sum_up(const mr__beside_meter *m, mr__beside_figure *figure, double *error)
 {
-    double sorted[MR__BESIDE_GROUPS], away[MR__BESIDE_GROUPS];
+    double median = median_of(m->mean_ns), away[MR__BESIDE_GROUPS];
     for (size_t i = 0; i < MR__BESIDE_GROUPS; i++)
-        sorted[i] = m->mean_ns[i];
-    sort(sorted, MR__BESIDE_GROUPS);
-    double median = sorted[MR__BESIDE_GROUPS / 2];
-    for (size_t i = 0; i < MR__BESIDE_GROUPS; i++)
-        away[i] = sorted[i] > median ? sorted[i] - median : median - sorted[i];
-    sort(away, MR__BESIDE_GROUPS);
-    // of a normal distribution: deviation = 1.48 medians of what is away; of a median of 5: 1.25 / sqrt(5) of that
-    figure->time_ns = median > 1 ? median : 1;
-    *error = 1.48 * 1.25 / 2.236 * away[MR__BESIDE_GROUPS / 2] / figure->time_ns;
-    figure->waited = m->all_ns > 0 ? m->waited_ns / m->all_ns : 0;
-    figure->iterations = m->iterations;
+        away[i] = fabs(m->mean_ns[i] - median);
     figure->rounds = 1;
+    figure->iterations = m->iterations;
+    figure->time_ns = median > 1 ? median : 1;
+    figure->waited = median_of(m->waited);
+    // of a normal distribution: deviation = 1.48 medians of what is away; of a median of 5: 1.25 / sqrt(5) of that
+    *error = 1.48 * 1.25 / 2.236 * median_of(away) / figure->time_ns;
 }
 
 /* True: there is a figure, and the meter is empty again. */
@@ -110,15 +119,15 @@ static bool measure(mr__beside *w, uint64_t time_ns, uint64_t waited_ns, mr__bes
 {
     mr__beside_meter *m = &w->chosen.meter;
     m->iterations++;
-    m->all_ns += (double)time_ns;
-    m->waited_ns += (double)waited_ns;
-    m->group_ns += (double)time_ns;
     m->in_group++;
+    m->group_ns += (double)time_ns;
+    m->waited_ns += (double)waited_ns;
     if (m->in_group < MR__BESIDE_GROUP || m->group_ns < (double)w->options.period_ns * PERIODS)
         return false;
+    m->waited[m->groups] = m->waited_ns / m->group_ns;
     m->mean_ns[m->groups++] = m->group_ns / m->in_group;
     m->in_group = 0;
-    m->group_ns = 0;
+    m->group_ns = m->waited_ns = 0;
     if (m->groups < MR__BESIDE_GROUPS)
         return false;
     sum_up(m, figure, error);
@@ -158,11 +167,25 @@ static uint32_t least_of(const mr__beside_auto *c)
     return least;
 }
 
+/*
+ * To use the accelerator while the trainer waits disturbs nobody: where it waits, exclusive is no worse than off, and
+ * what seems to say so within the noise is noise.
+ */
+static bool off_is_out(const mr__beside_auto *c)
+{
+    const mr__beside_figure *off = &c->figures[0], *exclusive = &c->figures[1];
+    if (off->rounds == 0 || exclusive->rounds == 0 || off->waited < KEEPS_UP)
+        return off->rounds == 0;
+    double noise = 2 * (error_of(c, off) + error_of(c, exclusive));
+    return exclusive->time_ns <= off->time_ns * (1 + LIKE + noise);
+}
+
 /* The weakest of those that are as good as the best; but what stands is not given up for what may be noise. */
 static uint32_t best_of(const mr__beside_auto *c)
 {
-    uint32_t least = least_of(c), best = 0;
-    while (c->figures[best].rounds == 0 || c->figures[best].time_ns > c->figures[least].time_ns * (1 + LIKE))
+    uint32_t least = least_of(c), best = off_is_out(c) ? 1 : 0;
+    while (best < least &&
+           (c->figures[best].rounds == 0 || c->figures[best].time_ns > c->figures[least].time_ns * (1 + LIKE)))
         best++;
     if (!c->neighbours || best == c->standing)
         return best;
@@ -189,14 +212,21 @@ static uint32_t contenders(const mr__beside_auto *c)
     return most > LIKE ? mask : 0;
 }
 
+/* How many iterations batches ahead hide that a choice makes the trainer wait for this share of its time. */
+static uint32_t hidden(double waited)
+{
+    return waited * SETTLE_LAST > AHEAD ? (uint32_t)(AHEAD / waited) : SETTLE_LAST;
+}
+
 static void stay(mr__beside *w, uint32_t number)
 {
     mr__beside_auto *c = &w->chosen;
+    bool ahead = c->figures[c->at].waited < KEEPS_UP && c->figures[number].waited >= KEEPS_UP;
     c->strayed = 0;
     c->stayed = 0;
     c->changes += number != c->standing;
     c->standing = number;
-    put_in_force(w, number, number != c->at ? SETTLE : 0);
+    put_in_force(w, number, number == c->at ? 0 : ahead ? hidden(c->figures[number].waited) : SETTLE);
 }
 
 /* The next one to try, another round of those that are close, or the end of it. */
@@ -221,12 +251,16 @@ static void go_on(mr__beside *w)
 static void try_one(mr__beside *w, const mr__beside_figure *figure)
 {
     mr__beside_auto *c = &w->chosen;
-    merge(&c->figures[c->at], figure);
-    c->to_try &= ~(1u << c->at);
+    mr__beside_figure *all = &c->figures[c->at];
+    merge(all, figure);
     c->tries++;
-    if (figure->waited < KEEPS_UP && !c->neighbours && c->round == 0)
-        c->to_try = 0;
-    go_on(w);
+    bool keeps_up = all->waited < KEEPS_UP && !c->neighbours && c->round == 0;
+    if (keeps_up && all->rounds < c->proof) // to be sure
+        put_in_force(w, c->at, 0);
+    else {
+        c->to_try = keeps_up ? 0 : c->to_try & ~(1u << c->at);
+        go_on(w);
+    }
 }
 
 /* Whether the weaker one is worth it, and the stronger one where the trainer waits. */
@@ -247,13 +281,9 @@ static void try_neighbours(mr__beside *w)
 
 static bool strays(const mr__beside_auto *c, const mr__beside_figure *is, const mr__beside_figure *was)
 {
-    double by = is->time_ns / was->time_ns - 1, more = is->waited - was->waited;
+    double by = fabs(is->time_ns / was->time_ns - 1);
     double noise = 3 * (c->noise + error_of(c, was)), some = noise > STRAYS ? noise : STRAYS;
-    by = by < 0 ? -by : by;
-    more = more < 0 ? -more : more;
-    if (was->waited < KEEPS_UP && is->waited > 2 * KEEPS_UP) // it does not keep up any more
-        return true;
-    return by > some || more > some;
+    return by > some || (c->at == 0 && was->waited < KEEPS_UP && is->waited > 2 * KEEPS_UP);
 }
 
 static void watch(mr__beside *w, const mr__beside_figure *figure)
@@ -263,8 +293,10 @@ static void watch(mr__beside *w, const mr__beside_figure *figure)
     c->stayed += figure->iterations;
     c->strayed = strays(c, figure, was) ? c->strayed + 1 : 0;
     if (c->strayed == 2) {
-        if (c->stayed > LOOK_FIRST / 2) // else a look was wrong: the next is not to come sooner for it
-            c->look_after = LOOK_FIRST;
+        bool soon = c->stayed <= LOOK_FIRST / 2; // what it was chosen for was wrong
+        c->look_after = soon ? c->look_after : LOOK_FIRST;
+        if (was->waited < KEEPS_UP)
+            c->proof = !soon ? PROOF : c->proof < ROUNDS ? 2 * c->proof : ROUNDS;
         try_all(w, SETTLE);
         return;
     }
