@@ -248,12 +248,29 @@ static const option options_means[] = {
      .help = "Keep threads and batches on this NUMA node",
      .max = 1 << 16},
     {.name = "device",
-     .kind = OPTION_WORD,
+     .kind = OPTION_TEXT,
      .offset = offsetof(settings, device),
      .argument = "DEVICE",
-     .help = "Who does the work: cpu, or sim (the same under a virtual clock, for tests)",
-     .initial = "cpu",
-     .words = "cpu sim"},
+     .help =
+         "Who does the work: cpu; sim (the same under a virtual clock, for tests); sim:FILE, a simulated machine of "
+         "several devices and a trainer (doc/hardware.md), whose times are simulated",
+     .initial = "cpu"},
+    {.name = "policy",
+     .kind = OPTION_WORD,
+     .offset = offsetof(settings, policy),
+     .argument = "POLICY",
+     .help =
+         "Which device prepares which sample: auto, by predicted cost; or a baseline to compare it with: interbatch "
+         "(a thread owns a batch), intrabatch (threads share it), naive-device, fusion",
+     .words = "auto interbatch intrabatch naive-device fusion"},
+    {.name = "beside",
+     .kind = OPTION_WORD,
+     .offset = offsetof(settings, beside),
+     .argument = "MODE",
+     .help =
+         "When an accelerator that also trains may prepare: auto, by measured iteration time; off; exclusive, while "
+         "the trainer waits; duty, a share of the time; overlapped, always",
+     .words = "auto off exclusive duty overlapped"},
     {0},
 };
 

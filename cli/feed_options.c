@@ -218,6 +218,8 @@ int feed_options(const command *c, feeding *f, mr_loader_options *out)
         .quarantine = s->quarantine,
         .timeout_ns = s->timeout_ns,
         .device = s->device,
+        .policy = s->policy,
+        .beside = s->beside,
         .targets = s->targets != NULL ? targets_of(s->targets) : 0,
         .mask_member = s->mask_member,
     };

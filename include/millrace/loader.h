@@ -110,9 +110,15 @@ typedef struct mr_loader_options {
                          UINT64_MAX: any number is allowed */
     const char *quarantine;  /* a file that bad samples are appended to, a JSON line each; NULL: none */
     uint64_t timeout_ns;     /* so long without any progress is an error [60 s] */
-    const char *device;      /* "cpu" [default]; "sim": the same work under a virtual clock, for tests */
+    const char *device;      /* "cpu" [default]; "sim": the same work under a virtual clock, for tests; "sim:FILE": a
+                                simulated machine (doc/hardware.md), whose clock the loader's times are by */
     uint32_t targets;        /* MR_TARGET_..., those that are wanted; not with mixup and cutmix */
     const char *mask_member; /* MASK: its name, of at most 63 bytes [the first that is, or ends in, "png"] */
+    const char *policy;      /* who prepares which sample (doc/policies.md): "auto" [default], "interbatch",
+                                "intrabatch", "naive-device", "fusion" */
+    const char *beside;      /* when an accelerator that also trains may prepare: "auto" [default], "off", "exclusive",
+                                "duty", "overlapped" */
+    uint64_t trace;          /* remember the last so many tasks, for mr_loader_write_trace; 0: none; at most 2^22 */
 } mr_loader_options;
 
 /*
@@ -191,7 +197,19 @@ typedef struct mr_targets {
     const uint8_t *masks; /* count x height x width: 1 where the object is; all 0 without MR_OBJECT_SEGMENTS */
 } mr_targets;
 
-enum { MR_STAGES_MAX = 8 };
+enum { MR_STAGES_MAX = 8, MR_DEVICES_MAX = 8 };
+
+/* What a device did. */
+typedef struct mr_device_stats {
+    const char *name;
+    uint32_t lanes;
+    uint64_t jobs;        /* samples, or as many as are dealt together, that it prepared */
+    uint64_t submissions; /* of one or several of them */
+    uint64_t failures;    /* so often it was set aside, for a while */
+    uint64_t returned;    /* jobs that it did not do, and others did */
+    double busy_seconds;  /* of its lanes */
+    const char *mishap;   /* what happened to it last: "did not answer in time"; NULL: nothing did */
+} mr_device_stats;
 
 typedef struct mr_loader_stats {
     size_t struct_size;
@@ -219,6 +237,11 @@ typedef struct mr_loader_stats {
     const char *bottleneck;                  /* "cores", "storage", "consumer", "none" (too little to say) */
     uint32_t rank, world;                    /* as given, or as found */
     uint64_t unlisted;                       /* lines that could not be written to the quarantine file */
+    bool simulated;                          /* times are of a simulated machine; core_seconds and stages are not */
+    const char *policy;                      /* that was followed */
+    const char *beside;                      /* the mode in force beside a trainer; NULL: there is none */
+    uint32_t device_count;                   /* 0: no policy was asked for, and there is one device */
+    mr_device_stats devices[MR_DEVICES_MAX];
 } mr_loader_stats;
 
 /*
@@ -320,6 +343,13 @@ MR_API size_t mr_loader_state(mr_loader *loader, char *text, size_t nbytes);
  * nobody had asked. MR_ETIMEOUT: something is held up, and the loader is of no more use.
  */
 MR_API int mr_loader_restore(mr_loader *loader, const char *text);
+
+/*
+ * Writes what is remembered of tasks (options.trace) as a trace that Perfetto opens (ui.perfetto.dev): a track for each
+ * lane; of each task its batch, what it was believed to take and took, and why it was put there. MR_EARGUMENT: nothing
+ * is remembered; MR_EIO, with detail.
+ */
+MR_API int mr_loader_write_trace(mr_loader *loader, const char *path);
 
 /* Set stats->struct_size before the call. */
 MR_API int mr_loader_get_stats(mr_loader *loader, mr_loader_stats *stats);

@@ -30,6 +30,7 @@ typedef struct mr__task {
     uint64_t busy_ns;          /* and how long a lane was busy with it: its share, where tasks are done together */
     bool has_sum;              /* when it is done: the device says what it made, */
     uint64_t sum;              /* XXH3 of the slot's bytes: what came over a link can be checked by it */
+    bool wrong;                /* and it does not fit: for the submitter */
     mr__detail detail;
 } mr__task;
 

@@ -9,6 +9,7 @@
 #include "step/augment.h"
 #include <millrace/system.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { BATCH = 64, BATCH_MAX = 1 << 20, SLOTS = 3, SLOTS_MAX = 1024, RING_NBYTES = 1 << 28, THREADS_MAX = 4096 };
@@ -38,8 +39,8 @@ static int check(const mr_loader_options *o, mr__detail *detail)
     if (o->epoch > UINT32_MAX || (o->epochs != 0 && o->epochs - 1 > UINT32_MAX - o->epoch))
         return mr__fail(detail, MR_EARGUMENT, "epoch %llu and %llu of them: there are 2^32",
                         (unsigned long long)o->epoch, (unsigned long long)o->epochs);
-    if (o->device != NULL && mr__device_type_of(o->device) == NULL)
-        return mr__fail(detail, MR_EARGUMENT, "there is no device \"%.64s\": cpu or sim", o->device);
+    if (o->device != NULL && mr__device_type_of(o->device) == NULL && strncmp(o->device, "sim:", 4) != 0)
+        return mr__fail(detail, MR_EARGUMENT, "there is no device \"%.64s\": cpu, sim, or sim:FILE", o->device);
     return 0;
 }
 
@@ -165,40 +166,6 @@ static int make_ready(mr_loader *l, mr__detail *detail)
     return result == 0 ? 0 : mr__fail(detail, result, "%s", mr_error_text(result));
 }
 
-/* Whether the device can do all that the recipe asks for. */
-static int check_device(const mr_loader *l, mr__detail *detail)
-{
-    for (uint32_t f = 0; f < l->forms.count; f++) {
-        mr_dataset_form form = {.struct_size = sizeof form};
-        (void)mr_dataset_get_form(l->dataset, l->forms.numbers[f], &form);
-        for (size_t i = 0; i < l->recipe->count; i++)
-            if (!mr__device_takes(l->device, form.form, l->recipe->steps[i].kind))
-                return mr__fail(detail, MR_EUNSUPPORTED, "the device %s cannot do step %zu of the recipe on %s",
-                                l->device->type->name, i + 1, form.name);
-    }
-    return 0;
-}
-
-static int open_device(mr_loader *l, const mr_loader_options *o, uint32_t threads, mr__detail *detail)
-{
-    const mr__device_type *type = mr__device_type_of(o->device != NULL ? o->device : "cpu");
-    mr__device_options options = {.work = &l->work,
-                                  .done = mr__loader_on_done,
-                                  .user = l,
-                                  .lanes = threads,
-                                  .pinning = o->pinning,
-                                  .has_numa_node = o->has_numa_node,
-                                  .numa_node = o->numa_node};
-    int result = mr__device_open(type, &options, &l->device, detail);
-    if (result != 0)
-        return result;
-    l->info = type->info(l->device);
-    result = check_device(l, detail);
-    if (result != 0)
-        (void)type->close(l->device, MR__FOR_EVER);
-    return result;
-}
-
 static int build(mr_loader *l, const mr_loader_options *o, const mr_recipe *recipe, mr__detail *detail)
 {
     uint32_t threads = o->threads != 0 ? o->threads : mr_threads_default(), slots = 0;
@@ -216,9 +183,11 @@ static int build(mr_loader *l, const mr_loader_options *o, const mr_recipe *reci
     if (result == 0)
         result = mr__bad_init(l, o, detail);
     if (result == 0)
-        result = open_device(l, o, threads, detail);
-    if (result == 0)
+        result = mr__team_open(l, o, threads, detail);
+    if (result == 0) {
         fill_state(l);
+        mr__team_ready(l);
+    }
     return result;
 }
 
@@ -275,7 +244,8 @@ void mr_loader_free(mr_loader *l)
         return;
     mr_loader_stop(l);
     uint64_t patience = l->code == MR_ETIMEOUT ? STUCK_NS : l->timeout_ns < PATIENCE_NS ? l->timeout_ns : PATIENCE_NS;
-    if (l->device->type->close(l->device, mr__clock_deadline_ns(patience)))
+    mr__team_save(l);
+    if (mr__team_close(l, mr__clock_deadline_ns(patience)))
         dismantle(l);
     else
         mr__log(&l->outer, MR_LOG_ERROR,

@@ -13,6 +13,7 @@
  *     batch.c       what can be asked of a batch
  *     stats.c       what it did with its time
  *     preparer.c    single samples
+ *     team.c        the devices, and where there are several, or a policy was asked for, the crew that deals to them
  *
  * Invariants, true whenever the mutex is free:
  * 1. Each slot is free, or in the queue (being filled or mixed, or ready), or lent to a consumer. The queue is in the
@@ -36,6 +37,7 @@
 #include "loader/ranks.h"
 #include "loader/setup.h"
 #include "loader/state.h"
+#include "loader/team.h"
 #include <sys/types.h>
 
 typedef enum mr__slot_state {
@@ -50,7 +52,7 @@ typedef enum mr__slot_state {
  * The memory of one batch, and the batch that is in it. Arrays have the batch's places and behind them those of guests:
  * samples of other ranks that some of ours are mixed with. Tasks are those of the batch, then at once those of guests.
  */
-typedef struct mr__slot {
+struct mr__slot {
     mr_batch batch; /* first: the consumer has a pointer to it */
     mr_loader *loader;
     mr__slot_state state;
@@ -79,7 +81,7 @@ typedef struct mr__slot {
     mr__buffer values, offsets; /* of labels that are lists, once they were asked for */
     mr_label_kind lists;
     bool has_lists;
-} mr__slot;
+};
 
 /* Bad samples met, and where they are written. Has a lock of its own. */
 typedef struct mr__bad {
@@ -123,7 +125,8 @@ struct mr_loader {
     uint64_t timeout_ns;
     size_t draw_count; /* of one sample */
     uint8_t *blank;    /* one sample, black */
-    mr__device *device;
+    mr__team team;
+    mr__device *device; /* the first of them: the host */
     mr__device_info info;
 
     bool ready; /* mutex and condition are made */

@@ -164,14 +164,36 @@ static void fill_substitute(mr__slot *slot, mr__task *task)
 typedef struct claim {
     mr__slot *slot;
     uint32_t first, count;
-    bool opened; /* the slot is new: its pads are to be made */
+    bool opened;   /* the slot is new: its pads are to be made */
+    mr__gift gift; /* of a crew: tasks for a device */
 } claim;
+
+/* By the crew: a batch to be described to it, or what it has for a device. The mutex is held. */
+static bool claim_gift(mr_loader *l, claim *c)
+{
+    c->slot = open_slot(l);
+    c->opened = c->slot != NULL;
+    if (c->opened) {
+        l->filling = NULL; // all of it is described at once
+        l->in_flight++;
+        mr__team_begin(l, c->slot);
+        return true;
+    }
+    bool any = mr__crew_next(l->team.crew, mr__team_now_ns(l), &c->gift);
+    if (any)
+        l->in_flight += c->gift.count;
+    return any;
+}
 
 /* The mutex is held. False: there is nothing to dispatch, or no room. */
 static bool claim_tasks(mr_loader *l, claim *c)
 {
     *c = (claim){0};
-    if (l->held || l->stopped || l->code != 0 || l->in_flight >= l->info.depth)
+    if (l->held || l->stopped || l->code != 0)
+        return false;
+    if (l->team.crew != NULL)
+        return claim_gift(l, c);
+    if (l->in_flight >= l->info.depth)
         return false;
     if (l->filling == NULL) {
         c->slot = open_slot(l);
@@ -234,9 +256,13 @@ static void mix_slot(mr_loader *l, mr__slot *slot)
     (void)settle(l, slot, 1);
 }
 
-/* Of a slot that was just opened. */
-static void fill_pads(mr_loader *l, mr__slot *slot)
+/* Of a slot that was just opened: its pads; and for a crew, all of its tasks. */
+static void fill_slot(mr_loader *l, mr__slot *slot)
 {
+    for (uint32_t i = 0; l->team.crew != NULL && i < slot->batch.count + slot->guests; i++)
+        fill_task(slot, &slot->tasks[i]);
+    if (l->team.crew != NULL)
+        mr__team_describe(l, slot);
     for (uint32_t place = slot->batch.count; place < slot->batch.size; place++)
         fill_pad(slot, place);
     if (settle(l, slot, 1)) // others were quicker with all of its tasks
@@ -252,7 +278,11 @@ void mr__loader_dispatch(mr_loader *l)
         if (!any)
             return;
         if (c.opened) {
-            fill_pads(l, c.slot);
+            fill_slot(l, c.slot);
+            continue;
+        }
+        if (l->team.crew != NULL) {
+            mr__team_submit(l, &c.gift);
             continue;
         }
         mr__task *first = c.slot->tasks + c.first;
@@ -323,7 +353,7 @@ void mr__loader_on_done(void *user, mr__task *first, size_t count)
 {
     mr_loader *l = user;
     mr__slot *slot = first->batch;
-    size_t settled = count;
+    size_t settled = l->team.crew != NULL ? mr__team_done(l, &first, count) : count;
     for (mr__task *task = first, *next; task != NULL; task = next) {
         next = task->next; // a substitute is a list of its own
         if (task->code != 0)
@@ -346,7 +376,7 @@ int mr__loader_here(const mr_loader *l)
 
 static uint64_t now(const mr_loader *l)
 {
-    return l->hooks.now_ns(l->hooks.user);
+    return mr__team_now_ns(l);
 }
 
 static bool is_ready(const mr_loader *l)
@@ -397,9 +427,25 @@ static bool advance(mr_loader *l)
     if (l->device->type->advance == NULL || l->held)
         return false;
     mr__mutex_unlock(&l->mutex);
-    bool moved = mr__device_advance(l->device);
+    bool moved = mr__team_advance(l);
     mr__mutex_lock(&l->mutex);
     return moved;
+}
+
+/* Waits until then; the crew, where it has something to do before, is seen to. The mutex is held. */
+static int wait_beside_crew(mr_loader *l, uint64_t until_ns)
+{
+    uint64_t at = l->team.crew != NULL ? mr__crew_wake_ns(l->team.crew, now(l)) : MR__FOR_EVER;
+    if (at == MR__FOR_EVER)
+        return mr__condition_wait(&l->news, &l->mutex, until_ns);
+    uint64_t here = now(l), its = mr__clock_deadline_ns(at > here ? at - here : 0);
+    int result = mr__condition_wait(&l->news, &l->mutex, its < until_ns ? its : until_ns);
+    if (result != MR_ETIMEOUT || its >= until_ns)
+        return result;
+    mr__mutex_unlock(&l->mutex);
+    mr__team_tick(l);
+    mr__mutex_lock(&l->mutex);
+    return 0;
 }
 
 /*
@@ -412,7 +458,7 @@ static int wait_for_news(mr_loader *l, uint64_t came_ns, uint64_t until_ns)
         return 0;
     uint64_t from_ns = l->progress_ns > came_ns ? l->progress_ns : came_ns;
     uint64_t deadline = l->timeout_ns < MR__FOR_EVER - from_ns ? from_ns + l->timeout_ns : MR__FOR_EVER;
-    int result = mr__condition_wait(&l->news, &l->mutex, deadline < until_ns ? deadline : until_ns);
+    int result = wait_beside_crew(l, deadline < until_ns ? deadline : until_ns);
     bool moved = l->progress_ns > from_ns || has_answer(l) || l->held;
     return result != MR_ETIMEOUT || moved || until_ns < deadline ? 0 : fail_timeout(l);
 }
@@ -437,10 +483,21 @@ static int deliver(mr_loader *l, mr_batch **out)
     return 0;
 }
 
+/* The crew is told that somebody waits: a device may be used now that was not before. The mutex is held. */
+static void tell_waiting(mr_loader *l)
+{
+    if (is_ready(l) || l->held || l->stopped || !mr__team_waits(l))
+        return;
+    mr__mutex_unlock(&l->mutex);
+    mr__loader_dispatch(l);
+    mr__mutex_lock(&l->mutex);
+}
+
 /* The mutex is held. While the loader is put elsewhere, nothing is delivered. */
 static int wait_for_batch(mr_loader *l, uint64_t came_ns, mr_batch **out)
 {
     int result = 0;
+    tell_waiting(l);
     while (result == 0 && l->code == 0) {
         if (l->stopped)
             return MR_ECLOSED;
@@ -490,18 +547,23 @@ int mr_loader_next(mr_loader *l, mr_batch **out)
     if (result != 0)
         return result;
     begin(l);
+    mr__team_arrive(l);
     mr__mutex_lock(&l->mutex);
     mr__visit visit = arrive(l);
     l->visit = (mr__visit){0};
     result = wait_for_batch(l, visit.came_ns, out);
-    if (result == 0 && *out != NULL) {
+    bool got = result == 0 && *out != NULL;
+    if (got) {
         uint64_t left = now(l);
+        mr__team_steps(l);
         l->first_ns = l->first_ns == 0 ? left : l->first_ns;
         mr__consumer_add(&l->consumer, left - visit.asked_ns, visit.ready, (*out)->count);
     }
     if (l->code != 0)
         mr__condition_wake_all(&l->news); // others who wait, wait for nothing
     mr__mutex_unlock(&l->mutex);
+    if (got)
+        mr__team_leave(l);
     return result;
 }
 

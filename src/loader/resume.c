@@ -33,8 +33,8 @@ static int come_to_rest(mr_loader *l)
     int result = 0;
     while (l->in_flight != 0 && result == 0) {
         mr__mutex_unlock(&l->mutex);
-        mr__device_cancel(l->device);
-        bool moved = mr__device_advance(l->device);
+        mr__team_cancel(l);
+        bool moved = mr__team_advance(l);
         mr__mutex_lock(&l->mutex);
         if (!moved && l->in_flight != 0)
             result = mr__condition_wait(&l->news, &l->mutex, deadline);
@@ -71,6 +71,8 @@ static int go_to(mr_loader *l, const mr__state *state)
         l->slots[i].state = MR__SLOT_FREE;
     l->length = 0;
     l->filling = NULL;
+    if (l->team.crew != NULL)
+        mr__crew_clear(l->team.crew);
     l->stopped = false;
     mr__loader_seek(l, state->epoch, state->position);
     return 0;

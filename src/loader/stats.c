@@ -9,7 +9,7 @@ static double seconds_between(uint64_t from_ns, uint64_t to_ns)
 /* With the loader's lock held. */
 static void fill(mr_loader *l, mr_loader_stats *s)
 {
-    uint64_t now_ns = l->hooks.now_ns(l->hooks.user);
+    uint64_t now_ns = mr__team_now_ns(l);
     s->seconds = l->begun_ns != 0 ? seconds_between(l->begun_ns, now_ns) : 0.0;
     s->first_batch_seconds =
         l->first_ns != 0 ? (double)l->making_ns * 1e-9 + seconds_between(l->begun_ns, l->first_ns) : 0.0;
@@ -27,13 +27,12 @@ int mr_loader_get_stats(mr_loader *l, mr_loader_stats *stats)
     if (result != 0)
         return result;
     const mr__device_type *type = l->device->type;
-    size_t count;
-    const mr__thread_meter *const *meters = type->meters(l->device, &count);
     uint64_t core_ns = type->core_ns != NULL ? type->core_ns(l->device) : 0;
     mr__mutex_lock(&l->mutex);
     fill(l, &s);
     s.core_seconds = (double)core_ns / 1e9;
-    mr__measure_sum(meters, count, &l->consumer, &s);
+    mr__measure_sum(l->team.meters, l->team.meter_count, &l->consumer, &s);
+    mr__team_fill(l, &s);
     mr__mutex_unlock(&l->mutex);
     mr__mutex_lock(&l->bad.mutex);
     s.bad = l->bad.met;

@@ -19,6 +19,7 @@ typedef struct member {
     bool can_fail;
     bool strayed;     /* what it was believed to take is not what it takes */
     uint32_t learned; /* jobs since jobs were last predicted anew */
+    uint64_t busy_ns;
     uint64_t mishaps[MR__MISHAPS];
 } member;
 
@@ -245,8 +246,7 @@ static mr__mishap judge(const mr__crew *c, const mr__task *task, uint32_t device
         return MR__MISHAP_LOST;
     if (task->code == MR_ENOMEM)
         return MR__MISHAP_MEMORY;
-    bool fits = task->code != 0 || !task->has_sum || task->sum == mr__hash(task->slot, c->options.sample_nbytes);
-    return fits ? MR__MISHAPS : MR__MISHAP_WRONG;
+    return task->wrong ? MR__MISHAP_WRONG : MR__MISHAPS;
 }
 
 /* Errors of one job say little; those of a model that is off by so much, soon, that it is wrong. */
@@ -259,6 +259,12 @@ static void compare(mr__crew *c, const mr__job *job, uint32_t device)
     m->learned++;
     if (now > STRAYED * then || then > STRAYED * now)
         m->strayed = true;
+}
+
+void mr__crew_check(mr__task *first, size_t sample_nbytes)
+{
+    for (mr__task *task = first; task != NULL; task = task->next)
+        task->wrong = task->code == 0 && task->has_sum && task->sum != mr__hash(task->slot, sample_nbytes);
 }
 
 static void learn(mr__crew *c, const mr__job *job, const mr__pick *pick)
@@ -309,6 +315,7 @@ static bool end_task(mr__crew *c, mr__task *task, uint64_t now_ns)
     bool is_final = mishap == MR__MISHAPS;
     watch(c, task, job);
     job->busy_ns += task->busy_ns;
+    c->members[device].busy_ns += task->busy_ns;
     if (is_final) {
         task->job = NULL;
     } else {
@@ -405,4 +412,9 @@ const mr__beside *mr__crew_beside(const mr__crew *c)
 uint64_t mr__crew_mishaps(const mr__crew *c, uint32_t device, mr__mishap mishap)
 {
     return c->members[device].mishaps[mishap];
+}
+
+double mr__crew_busy_seconds(const mr__crew *c, uint32_t device)
+{
+    return (double)c->members[device].busy_ns / 1e9;
 }

@@ -59,7 +59,6 @@ typedef struct mr__crew_options {
     bool has_trainer;                                 /* one of the devices trains too: */
     uint32_t trained;                                 /* this one; */
     mr__beside_options beside;                        /* and may be used so */
-    size_t sample_nbytes;                             /* of a slot, for checksums */
     void (*seen)(void *user, const mr__sight *sight); /* NULL: nobody watches */
     void *user;
 } mr__crew_options;
@@ -91,6 +90,9 @@ void mr__crew_refused(mr__crew *crew, const mr__gift *gift, uint64_t now_ns);
  */
 size_t mr__crew_done(mr__crew *crew, mr__task *first, uint64_t now_ns, mr__task **settled);
 
+/* Before: those whose bytes do not fit their checksum are marked. Needs no lock. */
+void mr__crew_check(mr__task *first, size_t sample_nbytes);
+
 /* The trainer has no batch to go on with; it has one. */
 void mr__crew_waits(mr__crew *crew, uint64_t now_ns);
 void mr__crew_steps(mr__crew *crew, uint64_t now_ns);
@@ -105,6 +107,9 @@ void mr__crew_clear(mr__crew *crew);
 mr__sched *mr__crew_sched(mr__crew *crew);
 const mr__beside *mr__crew_beside(const mr__crew *crew);
 uint64_t mr__crew_mishaps(const mr__crew *crew, uint32_t device, mr__mishap mishap);
+
+/* How long its lanes were busy with what it did. */
+double mr__crew_busy_seconds(const mr__crew *crew, uint32_t device);
 
 /* The model of a route, to be saved and loaded. */
 mr__cost *mr__crew_cost(mr__crew *crew, uint32_t device, uint32_t form);

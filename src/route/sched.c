@@ -600,6 +600,8 @@ void mr__sched_fail(mr__sched *s, uint32_t device, uint64_t now_ns)
 void mr__sched_allow(mr__sched *s, uint32_t device, uint64_t room_ns)
 {
     s->stations[device].room_ns = room_ns;
+    if (room_ns == 0)
+        drop_waiting(s, device, UINT32_MAX);
 }
 
 void mr__sched_memory(mr__sched *s, uint32_t device, uint64_t nbytes)

@@ -122,6 +122,9 @@ static bool read_errand(lane *l, bool there)
 /* True: the task is done, well or badly. */
 static bool run_errand(lane *l, bool there)
 {
+    mr__task *task = l->errand->task;
+    task->lane = l->number;
+    task->begun_ns = l->hands.lap_ns; // the lane's last stage ended then
     if (!read_errand(l, there))
         return false;
     mr__thread_meter *meter = l->hands.meter;
@@ -130,14 +133,19 @@ static bool run_errand(lane *l, bool there)
     if (!there)
         atomic_fetch_add_explicit(&meter->reads_cached, 1, memory_order_relaxed);
     (void)mr__prepare_end(&l->hands, l->errand); // its code is in the task
+    task->busy_ns = l->hands.lap_ns - task->begun_ns;
     return true;
 }
 
 static bool run_task(lane *l, mr__task *task)
 {
     atomic_store_explicit(&l->ordinal, task->ordinal, memory_order_relaxed);
-    if (mr__prepare_begin(&l->hands, l->errand, task) != 0)
+    if (mr__prepare_begin(&l->hands, l->errand, task) != 0) {
+        task->lane = l->number;
+        task->begun_ns = l->hands.lap_ns;
+        task->busy_ns = 0;
         return true;
+    }
     return run_errand(l, false);
 }
 

@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loader/team.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "dataset/dataset.h"
+#include "device/need.h"
+#include "loader/loader.h"
+#include <math.h>
+#include <string.h>
+
+/* Samples that are so small are dealt by this many, or dealing would take longer than preparing. */
+enum { TINY_NBYTES = 4096, TINY = 32 };
+
+#define SIM_PREFIX "sim:"
+
+uint64_t mr__team_now_ns(const mr_loader *l)
+{
+    return l->team.world != NULL ? mr__world_now_ns(l->team.world) : l->hooks.now_ns(l->hooks.user);
+}
+
+/* 1. What a batch is for the crew. */
+
+void mr__team_begin(mr_loader *l, mr__slot *slot)
+{
+    mr__slot_jobs *its = &l->team.slots[slot - l->slots];
+    its->jobs = mr__crew_open(l->team.crew, &its->batch);
+}
+
+/* Which of the loader's forms it is. */
+static uint8_t form_of(const mr_loader *l, uint32_t number)
+{
+    uint8_t i = 0;
+    while (i + 1u < l->forms.count && l->forms.numbers[i] != number)
+        i++;
+    return i;
+}
+
+static uint64_t need_of(const mr_loader *l, const mr__header *header, const mr__chain *chain)
+{
+    const mr__need_manner manner = {0};
+    mr__need_image image = {.form = (mr_form)header->form,
+                            .width = header->width,
+                            .height = header->height,
+                            .channels = header->channels,
+                            .orientation = header->orientation,
+                            .one_scan = header->row_index,
+                            .stored_nbytes = header->nbytes};
+    mr__need need = mr__need_of(&manner, &image, &l->work.needs, &l->work.finish.output, chain);
+    return mr__need_sum(&need);
+}
+
+/* What is known of one task is added to its job's. */
+static void describe_task(mr_loader *l, mr__slot_jobs *its, const mr__task *task, mr__job *job, mr__features *sum)
+{
+    mr__header header = {0};
+    mr__features features;
+    (void)mr__header_of(l->dataset, task->ordinal, task->form, &header);
+    mr__features_of(l->recipe, task->draws, &header, its->chain, &features);
+    mr__features_add(sum, &features);
+    job->stored_nbytes += header.nbytes;
+    bool bounded = false;
+    for (uint32_t d = 0; d < l->team.count; d++)
+        bounded = bounded || l->team.crew_bounded[d];
+    if (!bounded)
+        return;
+    bool known = header.width != 0 && header.height != 0;
+    uint64_t need = need_of(l, &header, known ? its->chain : NULL);
+    job->need_nbytes = need < UINT64_MAX - job->need_nbytes ? job->need_nbytes + need : UINT64_MAX;
+}
+
+void mr__team_describe(mr_loader *l, mr__slot *slot)
+{
+    mr__slot_jobs *its = &l->team.slots[slot - l->slots];
+    uint32_t tasks = slot->batch.count + slot->guests, grain = l->team.grain, count = 0;
+    for (uint32_t at = 0; at < tasks; at += grain, count++) {
+        uint32_t some = tasks - at < grain ? tasks - at : grain;
+        mr__job *job = &its->jobs[count];
+        *job = (mr__job){.first = &slot->tasks[at], .count = some};
+        its->features[count] = (mr__features){0};
+        its->forms[count] = form_of(l, slot->tasks[at].form);
+        for (uint32_t i = 0; i < some; i++) {
+            mr__task *task = &slot->tasks[at + i];
+            task->next = i + 1 < some ? task + 1 : NULL;
+            describe_task(l, its, task, job, &its->features[count]);
+        }
+        for (uint32_t d = 0; d < l->team.count; d++)
+            job->ns[d] = l->team.lacks[d][its->forms[count]] ? INFINITY : 0;
+    }
+    mr__mutex_lock(&l->mutex);
+    mr__crew_add(l->team.crew, its->batch, count, its->features, its->forms, mr__team_now_ns(l));
+    mr__mutex_unlock(&l->mutex);
+}
+
+/* 2. What comes back, and when something is late. */
+
+void mr__team_submit(mr_loader *l, const mr__gift *gift)
+{
+    mr__device *device = l->team.devices[gift->device];
+    if (device->type->submit(device, gift->first, gift->count) == 0)
+        return;
+    mr__mutex_lock(&l->mutex); // it is closed, or has no room: others do it, if anybody is there
+    mr__crew_refused(l->team.crew, gift, mr__team_now_ns(l));
+    l->in_flight -= gift->count;
+    mr__mutex_unlock(&l->mutex);
+}
+
+size_t mr__team_done(mr_loader *l, mr__task **first, size_t count)
+{
+    mr__task *settled;
+    mr__crew_check(*first, l->work.finish.output.sample_nbytes);
+    mr__mutex_lock(&l->mutex);
+    size_t ended = mr__crew_done(l->team.crew, *first, mr__team_now_ns(l), &settled);
+    l->in_flight -= count - ended; // what is not settled is left, for other devices
+    if (l->in_flight == 0)
+        mr__condition_wake_all(&l->news);
+    mr__mutex_unlock(&l->mutex);
+    *first = settled;
+    return ended;
+}
+
+void mr__team_tick(mr_loader *l)
+{
+    mr__mutex_lock(&l->mutex);
+    uint32_t late = mr__crew_tick(l->team.crew, mr__team_now_ns(l));
+    mr__mutex_unlock(&l->mutex);
+    if (late != UINT32_MAX)
+        (void)mr__device_abandon(l->team.devices[late]);
+    mr__loader_dispatch(l);
+}
+
+static void on_timer(void *user, uint64_t number)
+{
+    mr_loader *l = user;
+    (void)number;
+    mr__mutex_lock(&l->mutex);
+    l->team.armed_ns = UINT64_MAX;
+    mr__mutex_unlock(&l->mutex);
+    mr__team_tick(l);
+}
+
+/* The world stops when the crew has something to do. */
+static void arm(mr_loader *l)
+{
+    mr__team *t = &l->team;
+    mr__mutex_lock(&l->mutex);
+    uint64_t at = mr__crew_wake_ns(t->crew, mr__team_now_ns(l));
+    bool sooner = at < t->armed_ns;
+    if (sooner)
+        t->armed_ns = at;
+    mr__mutex_unlock(&l->mutex);
+    if (sooner)
+        (void)mr__world_at(t->world, at, on_timer, l, 0);
+}
+
+bool mr__team_advance(mr_loader *l)
+{
+    if (l->team.world == NULL)
+        return mr__device_advance(l->device);
+    if (l->team.crew != NULL)
+        arm(l);
+    return mr__world_advance(l->team.world);
+}
+
+void mr__team_cancel(mr_loader *l)
+{
+    for (uint32_t d = 0; d < l->team.count; d++) {
+        mr__device_cancel(l->team.devices[d]);
+        if (l->team.crew != NULL)
+            (void)mr__device_abandon(l->team.devices[d]); // one that hangs would never come to rest
+    }
+}
+
+/* 3. Beside a trainer. */
+
+static void on_step_over(void *user, uint64_t step)
+{
+    (void)user, (void)step; // whoever waits for it looks
+}
+
+void mr__team_arrive(mr_loader *l)
+{
+    while (l->team.trainer != NULL && mr__trainer_is_in_step(l->team.trainer))
+        if (!mr__team_advance(l))
+            return;
+}
+
+bool mr__team_waits(mr_loader *l)
+{
+    if (l->team.crew != NULL)
+        mr__crew_waits(l->team.crew, mr__team_now_ns(l));
+    return l->team.crew != NULL;
+}
+
+void mr__team_steps(mr_loader *l)
+{
+    if (l->team.crew != NULL)
+        mr__crew_steps(l->team.crew, mr__team_now_ns(l));
+}
+
+void mr__team_leave(mr_loader *l)
+{
+    if (l->team.trainer != NULL)
+        mr__trainer_begin_step(l->team.trainer);
+}
+
+/* 4. What is kept and told. */
+
+static void watch(void *user, const mr__sight *sight)
+{
+    mr_loader *l = user;
+    const mr__task *task = sight->task;
+    const mr__slot *slot = task->batch;
+    mr__trace_add(l->team.trace, &(mr__mark){.begun_ns = task->begun_ns,
+                                             .busy_ns = task->busy_ns,
+                                             .predicted_ns = (uint64_t)sight->predicted_ns,
+                                             .ordinal = task->ordinal,
+                                             .epoch = slot->batch.epoch,
+                                             .batch = slot->batch.number,
+                                             .pick = sight->pick->begun_ns,
+                                             .form = task->form,
+                                             .lane = (uint16_t)task->lane,
+                                             .device = (uint8_t)sight->pick->device,
+                                             .reason = (uint8_t)sight->pick->reason,
+                                             .code = (int16_t)task->code,
+                                             .fused = (uint16_t)sight->pick->count});
+}
+
+static mr__cost_key cost_key(const mr_loader *l)
+{
+    const mr__hardware *h = l->team.hardware;
+    return (mr__cost_key){.dataset = l->at.dataset,
+                          .recipe = l->at.recipe,
+                          .machine = h != NULL ? mr__hash(h, sizeof *h) : mr__cost_machine()};
+}
+
+/* The models of all routes, by name. */
+static size_t name_routes(mr_loader *l, mr__cost_route *routes)
+{
+    size_t count = 0;
+    for (uint32_t d = 0; d < l->team.count; d++)
+        for (uint32_t f = 0; f < l->forms.count && count < MR__COST_ROUTES; f++) {
+            mr_dataset_form form = {.struct_size = sizeof form};
+            (void)mr_dataset_get_form(l->dataset, l->forms.numbers[f], &form);
+            snprintf(routes[count].name, sizeof routes[count].name, "%.20s@%.40s", form.name, l->team.names[d]);
+            routes[count++].cost = *mr__crew_cost(l->team.crew, d, f);
+        }
+    return count;
+}
+
+void mr__team_save(mr_loader *l)
+{
+    mr__detail detail = {0};
+    if (l->team.crew == NULL)
+        return;
+    mr__cost_route *routes = mr__alloc_array(&l->hooks, MR__COST_ROUTES, sizeof *routes);
+    mr__cost_key key = cost_key(l);
+    if (routes != NULL) {
+        size_t count = name_routes(l, routes);
+        if (mr__cost_save(&l->hooks, NULL, &key, routes, count, &detail) != 0)
+            mr__log(&l->outer, MR_LOG_WARNING, "what tasks cost was not kept for the next run: %s", detail.text);
+    }
+    mr__free(&l->hooks, routes);
+}
+
+static void load_costs(mr_loader *l)
+{
+    mr__cost_route *routes = mr__alloc_array(&l->hooks, MR__COST_ROUTES, sizeof *routes);
+    mr__cost_key key = cost_key(l);
+    if (routes != NULL) {
+        size_t count = name_routes(l, routes), at = 0;
+        (void)mr__cost_load(&l->hooks, NULL, &key, routes, count);
+        for (uint32_t d = 0; d < l->team.count; d++)
+            for (uint32_t f = 0; f < l->forms.count && at < count; f++)
+                *mr__crew_cost(l->team.crew, d, f) = routes[at++].cost;
+    }
+    mr__free(&l->hooks, routes);
+}
+
+void mr__team_fill(mr_loader *l, mr_loader_stats *s)
+{
+    const mr__team *t = &l->team;
+    s->simulated = t->world != NULL;
+    s->policy = t->crew != NULL ? t->policy->name : "intrabatch";
+    s->device_count = t->crew != NULL ? t->count : 0;
+    if (t->crew != NULL && t->trainer != NULL)
+        s->beside = mr__beside_mode_name(mr__crew_beside(t->crew)->mode);
+    for (uint32_t d = 0; d < s->device_count; d++) {
+        mr__sched_tally tally = mr__sched_tally_of(mr__crew_sched(t->crew), d);
+        mr_device_stats *is = &s->devices[d];
+        *is = (mr_device_stats){.name = t->names[d],
+                                .lanes = t->devices[d]->type->info(t->devices[d]).lanes,
+                                .jobs = tally.jobs,
+                                .submissions = tally.picks,
+                                .failures = tally.failures,
+                                .returned = tally.returned,
+                                .busy_seconds = mr__crew_busy_seconds(t->crew, d)};
+        for (int m = 0; m < MR__MISHAPS; m++)
+            if (mr__crew_mishaps(t->crew, d, (mr__mishap)m) != 0 && m != MR__MISHAP_BACK)
+                is->mishap = mr__mishap_text((mr__mishap)m);
+    }
+}
+
+/* 5. Opening and closing. */
+
+static int load_hardware(mr_loader *l, const char *path, mr__detail *detail)
+{
+    mr__team *t = &l->team;
+    t->hardware = mr__alloc_zero(&l->hooks, sizeof *t->hardware);
+    if (t->hardware == NULL)
+        return mr__fail(detail, MR_ENOMEM, "out of memory for a simulated machine");
+    int result = mr__hardware_load(path, &l->hooks, t->hardware, detail);
+    if (result == 0 && t->hardware->device_count > MR__SCHED_DEVICES_MAX)
+        return mr__fail(detail, MR_ELIMIT, "%s: %u devices: a loader has %d at most", path, t->hardware->device_count,
+                        MR__SCHED_DEVICES_MAX);
+    if (result == 0 && (result = mr__world_new(&l->hooks, &t->world)) != 0)
+        return mr__fail(detail, result, "a simulated machine: %s", mr_error_text(result));
+    if (result == 0 && t->hardware->trainer.step_ns != 0) {
+        result = mr__trainer_new(&l->hooks, t->world, t->hardware, on_step_over, l, &t->trainer);
+        if (result != 0)
+            return mr__fail(detail, result, "a simulated trainer: %s", mr_error_text(result));
+    }
+    return result;
+}
+
+static int open_device(mr_loader *l, const mr__device_type *type, const mr__device_options *options, const char *name,
+                       mr__detail *detail)
+{
+    mr__team *t = &l->team;
+    int result = mr__device_open(type, options, &t->devices[t->count], detail);
+    if (result == 0)
+        t->names[t->count++] = name;
+    return result;
+}
+
+/* Those of a simulated machine, all in its world. */
+static int open_simulated(mr_loader *l, mr__device_options *options, mr__detail *detail)
+{
+    mr__team *t = &l->team;
+    int result = 0;
+    for (uint32_t d = 0; d < t->hardware->device_count && result == 0; d++) {
+        mr__hardware_device *h = &t->hardware->devices[d];
+        if (h->group < t->grain)
+            h->group = t->grain; // a lane does a whole job
+        mr__sim_options sim = {.world = t->world, .hardware = t->hardware, .number = d};
+        sim.trainer = t->hardware->trainer.device == d + 1 ? t->trainer : NULL;
+        options->sim = &sim;
+        t->launch_ns[d] = h->launch_ns;
+        result = open_device(l, &mr__device_sim, options, h->name, detail);
+    }
+    return result;
+}
+
+/* Which forms a device cannot take, with this recipe. Somebody has to. */
+static int find_lacks(mr_loader *l, mr__detail *detail)
+{
+    mr__team *t = &l->team;
+    for (uint32_t f = 0; f < l->forms.count; f++) {
+        mr_dataset_form form = {.struct_size = sizeof form};
+        bool any = false;
+        size_t lacked = 0;
+        (void)mr_dataset_get_form(l->dataset, l->forms.numbers[f], &form);
+        for (uint32_t d = 0; d < t->count; d++) {
+            for (size_t i = 0; i < l->recipe->count && !t->lacks[d][f]; i++) {
+                t->lacks[d][f] = !mr__device_takes(t->devices[d], form.form, l->recipe->steps[i].kind);
+                lacked = i;
+            }
+            any = any || !t->lacks[d][f];
+        }
+        if (!any)
+            return mr__fail(detail, MR_EUNSUPPORTED, "the device %s cannot do step %zu of the recipe on %s",
+                            t->names[t->count - 1], lacked + 1, form.name);
+    }
+    return 0;
+}
+
+static int gather_meters(mr_loader *l, mr__detail *detail)
+{
+    mr__team *t = &l->team;
+    size_t count, at = 0;
+    for (uint32_t d = 0; d < t->count; d++) {
+        (void)t->devices[d]->type->meters(t->devices[d], &count);
+        t->meter_count += count;
+    }
+    t->meters = mr__alloc_array(&l->hooks, t->meter_count + 1, sizeof *t->meters);
+    if (t->meters == NULL)
+        return mr__fail(detail, MR_ENOMEM, "out of memory for the loader's meters");
+    for (uint32_t d = 0; d < t->count; d++) {
+        const mr__thread_meter *const *meters = t->devices[d]->type->meters(t->devices[d], &count);
+        for (size_t i = 0; i < count; i++)
+            t->meters[at++] = meters[i];
+    }
+    return 0;
+}
+
+static int make_slots(mr_loader *l)
+{
+    mr__team *t = &l->team;
+    size_t jobs = (size_t)l->batch + l->guests;
+    t->slots = mr__alloc_array(&l->hooks, l->slot_count, sizeof *t->slots);
+    t->slot_count = t->slots != NULL ? l->slot_count : 0;
+    bool all = t->slots != NULL;
+    for (uint32_t i = 0; i < t->slot_count && all; i++) {
+        mr__slot_jobs *s = &t->slots[i];
+        s->features = mr__alloc_array(&l->hooks, jobs, sizeof *s->features);
+        s->forms = mr__alloc_array(&l->hooks, jobs, 1);
+        s->chain = mr__alloc_zero(&l->hooks, sizeof *s->chain);
+        all = s->features != NULL && s->forms != NULL && s->chain != NULL;
+    }
+    return all ? 0 : MR_ENOMEM;
+}
+
+static int make_crew(mr_loader *l, const mr_loader_options *o, mr__detail *detail)
+{
+    mr__team *t = &l->team;
+    mr__beside_mode beside = t->policy == &mr__policy_fusion ? MR__BESIDE_EXCLUSIVE : MR__BESIDE_AUTO; // [proto]
+    if (o->beside != NULL)
+        for (beside = 0; strcmp(o->beside, mr__beside_mode_name(beside)) != 0;)
+            if (++beside == MR__BESIDE_MODES)
+                return mr__fail(detail, MR_EARGUMENT,
+                                "\"%.64s\" is no way to be beside a trainer: auto, off, exclusive, duty or overlapped",
+                                o->beside);
+    mr__crew_options options = {.hooks = &l->hooks,
+                                .policy = t->policy,
+                                .devices = t->devices,
+                                .names = t->names,
+                                .launch_ns = t->launch_ns,
+                                .device_count = t->count,
+                                .batches = l->slot_count,
+                                .jobs = l->batch + l->guests,
+                                .forms = l->forms.count,
+                                .has_trainer = t->trainer != NULL && t->hardware->trainer.device != 0,
+                                .beside = {.mode = beside},
+                                .seen = t->trace != NULL ? watch : NULL,
+                                .user = l};
+    options.trained = options.has_trainer ? t->hardware->trainer.device - 1 : 0;
+    int result = make_slots(l);
+    if (result == 0)
+        result = mr__crew_new(&options, &t->crew);
+    return result == 0 ? 0 : mr__fail(detail, result, "the loader's devices: %s", mr_error_text(result));
+}
+
+/* Which policy, and whether anybody asked for one. */
+static int choose_policy(mr_loader *l, const mr_loader_options *o, mr__detail *detail)
+{
+    mr__team *t = &l->team;
+    t->policy = mr__policy_of(o->policy != NULL ? o->policy : "auto");
+    if (t->policy == NULL)
+        return mr__fail(detail, MR_EARGUMENT,
+                        "there is no policy \"%.64s\": auto, interbatch, intrabatch, naive-device or fusion",
+                        o->policy);
+    bool tiny = l->work.record_nbytes != 0 && l->work.record_nbytes <= TINY_NBYTES;
+    t->grain = mr__policy_grain(t->policy, l->batch, tiny ? TINY : 1);
+    t->armed_ns = UINT64_MAX;
+    return 0;
+}
+
+static int open_all(mr_loader *l, const mr_loader_options *o, uint32_t threads, mr__detail *detail)
+{
+    mr__team *t = &l->team;
+    const char *name = o->device != NULL ? o->device : "cpu";
+    bool machine = strncmp(name, SIM_PREFIX, strlen(SIM_PREFIX)) == 0;
+    mr__device_options options = {.work = &l->work,
+                                  .done = mr__loader_on_done,
+                                  .user = l,
+                                  .lanes = threads,
+                                  .pinning = o->pinning,
+                                  .has_numa_node = o->has_numa_node,
+                                  .numa_node = o->numa_node};
+    int result = choose_policy(l, o, detail);
+    if (result == 0 && machine)
+        result = load_hardware(l, name + strlen(SIM_PREFIX), detail);
+    if (result == 0)
+        result = machine ? open_simulated(l, &options, detail)
+                         : open_device(l, mr__device_type_of(name), &options, mr__device_type_of(name)->name, detail);
+    if (result == 0)
+        result = find_lacks(l, detail);
+    if (result == 0)
+        result = gather_meters(l, detail);
+    if (result == 0 && o->trace != 0 && (result = mr__trace_new(&l->hooks, o->trace, &t->trace)) != 0)
+        return mr__fail(detail, result, "a trace of %llu tasks: %s", (unsigned long long)o->trace,
+                        result == MR_ENOMEM ? "out of memory" : "at most 2^22");
+    if (result == 0 && (machine || o->policy != NULL || o->trace != 0))
+        result = make_crew(l, o, detail);
+    for (uint32_t d = 0; d < t->count; d++)
+        t->crew_bounded[d] = t->devices[d]->type->info(t->devices[d]).memory.budget_nbytes != 0;
+    return result;
+}
+
+static void free_team(mr_loader *l)
+{
+    mr__team *t = &l->team;
+    mr__crew_free(t->crew);
+    mr__trainer_free(t->trainer);
+    if (t->world != NULL)
+        mr__world_leave(t->world, l);
+    mr__world_free(t->world);
+    for (uint32_t i = 0; i < t->slot_count; i++) {
+        mr__free(&l->hooks, t->slots[i].features);
+        mr__free(&l->hooks, t->slots[i].forms);
+        mr__free(&l->hooks, t->slots[i].chain);
+    }
+    mr__free(&l->hooks, t->slots);
+    mr__trace_free(t->trace);
+    mr__free(&l->hooks, t->meters);
+    mr__free(&l->hooks, t->hardware);
+    *t = (mr__team){0};
+}
+
+bool mr__team_close(mr_loader *l, uint64_t deadline_ns)
+{
+    bool all = true;
+    for (uint32_t d = 0; d < l->team.count; d++)
+        all = l->team.devices[d]->type->close(l->team.devices[d], deadline_ns) && all;
+    if (all)
+        free_team(l);
+    return all;
+}
+
+int mr__team_open(mr_loader *l, const mr_loader_options *o, uint32_t threads, mr__detail *detail)
+{
+    int result = open_all(l, o, threads, detail);
+    if (result != 0) {
+        (void)mr__team_close(l, MR__FOR_EVER);
+        return result;
+    }
+    l->device = l->team.devices[0];
+    l->info = l->device->type->info(l->device);
+    return 0;
+}
+
+void mr__team_ready(mr_loader *l)
+{
+    if (l->team.crew != NULL)
+        load_costs(l);
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The devices of a loader. One alone, without a policy that was asked for, is given tasks in order by pipeline.c. Else
+ * there is a crew (route/crew.h): each batch is described to it when its slot is opened, and it says who gets what.
+ *
+ * A simulated machine ("sim:FILE") has a world of its own time, in which its devices and its trainer live: then the
+ * loader's clock is that world's, and whoever waits for a batch moves it.
+ */
+#ifndef MR_LOADER_TEAM_H
+#define MR_LOADER_TEAM_H
+
+#include "device/sim/sim.h"
+#include "loader/setup.h"
+#include "measure/trace.h"
+#include "route/crew.h"
+
+typedef struct mr__slot mr__slot;
+
+/* What is kept of a slot's tasks while the crew has them. */
+typedef struct mr__slot_jobs {
+    uint32_t batch; /* as the crew counts */
+    mr__job *jobs;
+    mr__features *features;
+    uint8_t *forms;
+    mr__chain *chain; /* scratch of who fills the slot */
+} mr__slot_jobs;
+
+typedef struct mr__team {
+    mr__device *devices[MR__SCHED_DEVICES_MAX];
+    const char *names[MR__SCHED_DEVICES_MAX];
+    uint64_t launch_ns[MR__SCHED_DEVICES_MAX];
+    uint32_t count;
+    bool lacks[MR__SCHED_DEVICES_MAX][MR__FORMS_MAX]; /* this recipe on this form */
+    bool crew_bounded[MR__SCHED_DEVICES_MAX];         /* its memory is */
+    const mr__thread_meter **meters;                  /* of all their lanes */
+    size_t meter_count;
+
+    mr__crew *crew; /* NULL: there is one device, and no policy */
+    const mr__policy *policy;
+    uint32_t grain; /* samples of a job */
+    mr__slot_jobs *slots;
+    uint32_t slot_count;
+    mr__trace *trace; /* NULL: nobody wants one */
+
+    mr__hardware *hardware; /* NULL: the devices are real */
+    mr__world *world;
+    mr__trainer *trainer;
+    uint64_t armed_ns; /* when the world wakes the crew; UINT64_MAX: it will not */
+} mr__team;
+
+/* After the ring is there. On failure everything is closed. */
+int mr__team_open(mr_loader *loader, const mr_loader_options *options, uint32_t threads, mr__detail *detail);
+
+/* Once it is known which dataset and recipe it is: what was kept of them is read. */
+void mr__team_ready(mr_loader *loader);
+
+/* False: a lane is held up, and nothing of the loader may be freed. */
+bool mr__team_close(mr_loader *loader, uint64_t deadline_ns);
+
+/* What it keeps between runs is written. */
+void mr__team_save(mr_loader *loader);
+
+/* By the world's clock, where there is one. */
+uint64_t mr__team_now_ns(const mr_loader *loader);
+
+/* A slot was opened: the crew makes room for its batch. The mutex is held. */
+void mr__team_begin(mr_loader *loader, mr__slot *slot);
+
+/* Its tasks are filled: what each will cost. Then they are the crew's. Without the mutex. */
+void mr__team_describe(mr_loader *loader, mr__slot *slot);
+
+/* Tasks came back: how many are settled, and which. Without the mutex. */
+size_t mr__team_done(mr_loader *loader, mr__task **first, size_t count);
+
+/* A list for a device, that pipeline.c has claimed. Without the mutex. */
+void mr__team_submit(mr_loader *loader, const mr__gift *gift);
+
+/* Deadlines, and devices that are tried again. Without the mutex. */
+void mr__team_tick(mr_loader *loader);
+
+/* The consumer came: the trainer's step has ended before. Without the mutex. */
+void mr__team_arrive(mr_loader *loader);
+
+/* It has no batch to go on with; it has got one. The mutex is held. True: something may be dispatched now. */
+bool mr__team_waits(mr_loader *loader);
+void mr__team_steps(mr_loader *loader);
+
+/* It goes on with what it got. Without the mutex. */
+void mr__team_leave(mr_loader *loader);
+
+/* The next event of a world, or of a device with a time of its own. Without the mutex. False: there is none. */
+bool mr__team_advance(mr_loader *loader);
+
+/* Everything that can be had back is asked for. Without the mutex. */
+void mr__team_cancel(mr_loader *loader);
+
+/* Of devices and policy. The mutex is held. */
+void mr__team_fill(mr_loader *loader, mr_loader_stats *stats);
+
+#endif
