@@ -351,6 +351,35 @@ MR_API int mr_loader_restore(mr_loader *loader, const char *text);
  */
 MR_API int mr_loader_write_trace(mr_loader *loader, const char *path);
 
+/* Memory of a device: an address that the host can use, or what the device calls it. */
+typedef struct mr_device_memory {
+    size_t struct_size;
+    void *address;   /* NULL: not the host's; then */
+    uint64_t handle; /* what the device knows it by, */
+    uint64_t offset; /* and where in that it begins */
+    uint64_t nbytes;
+} mr_device_memory;
+
+/*
+ * Lends a device memory to prepare samples in: that which a framework has cached and does not use, say. Once some was
+ * lent, the device works in lent memory alone. It stays the caller's; *region is its name. `device` as
+ * mr_loader_stats.devices has it. From any thread. MR_EUNSUPPORTED: the device works in the host's memory, or no policy
+ * was asked for; MR_EARGUMENT, MR_ELIMIT with detail.
+ */
+MR_API int mr_loader_lend(mr_loader *loader, const char *device, const mr_device_memory *memory, uint32_t *region);
+
+/*
+ * Takes a region back: nothing new is put there from now on, and it is back when the last submission in it has ended.
+ * Waits for that, at most timeout_ns: MR_ETIMEOUT: it is still in use, and can be asked for again.
+ */
+MR_API int mr_loader_reclaim(mr_loader *loader, const char *device, uint32_t region, uint64_t timeout_ns);
+
+/*
+ * For who is out of memory: all regions of the device are taken back, without waiting. Returns the bytes of those that
+ * nothing was in, and which are the caller's again; of the others mr_loader_reclaim tells.
+ */
+MR_API uint64_t mr_loader_let_go(mr_loader *loader, const char *device);
+
 /* Set stats->struct_size before the call. */
 MR_API int mr_loader_get_stats(mr_loader *loader, mr_loader_stats *stats);
 

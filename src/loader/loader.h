@@ -12,6 +12,7 @@
  *     resume.c      where it stands, and going on from there; state.c
  *     batch.c       what can be asked of a batch
  *     stats.c       what it did with its time
+ *     lend.c        memory of a device that the program lends
  *     preparer.c    single samples
  *     team.c        the devices, and where there are several, or a policy was asked for, the crew that deals to them
  *

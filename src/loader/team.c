@@ -60,10 +60,7 @@ static void describe_task(mr_loader *l, mr__slot_jobs *its, const mr__task *task
     mr__features_of(l->recipe, task->draws, &header, its->chain, &features);
     mr__features_add(sum, &features);
     job->stored_nbytes += header.nbytes;
-    bool bounded = false;
-    for (uint32_t d = 0; d < l->team.count; d++)
-        bounded = bounded || l->team.crew_bounded[d];
-    if (!bounded)
+    if (!l->team.counts_memory)
         return;
     bool known = header.width != 0 && header.height != 0;
     uint64_t need = need_of(l, &header, known ? its->chain : NULL);
@@ -113,7 +110,7 @@ size_t mr__team_done(mr_loader *l, mr__task **first, size_t count)
     mr__mutex_lock(&l->mutex);
     size_t ended = mr__crew_done(l->team.crew, *first, mr__team_now_ns(l), &settled);
     l->in_flight -= count - ended; // what is not settled is left, for other devices
-    if (l->in_flight == 0)
+    if (l->in_flight == 0 || mr__crew_is_lent(l->team.crew))
         mr__condition_wake_all(&l->news);
     mr__mutex_unlock(&l->mutex);
     *first = settled;
@@ -484,7 +481,7 @@ static int open_all(mr_loader *l, const mr_loader_options *o, uint32_t threads, 
     if (result == 0 && (machine || o->policy != NULL || o->trace != 0))
         result = make_crew(l, o, detail);
     for (uint32_t d = 0; d < t->count; d++)
-        t->crew_bounded[d] = t->devices[d]->type->info(t->devices[d]).memory.budget_nbytes != 0;
+        t->counts_memory = t->counts_memory || t->devices[d]->type->abandon != NULL;
     return result;
 }
 

@@ -31,7 +31,7 @@ typedef struct mr__team {
     uint64_t launch_ns[MR__SCHED_DEVICES_MAX];
     uint32_t count;
     bool lacks[MR__SCHED_DEVICES_MAX][MR__FORMS_MAX]; /* this recipe on this form */
-    bool crew_bounded[MR__SCHED_DEVICES_MAX];         /* its memory is */
+    bool counts_memory; /* there are devices with memory of their own */
     const mr__thread_meter **meters;                  /* of all their lanes */
     size_t meter_count;
 

@@ -10,7 +10,7 @@ static const double BELIEVED_SPEED = 1;
 
 /* A model that says so many times what it said, or so little, is another one; asked after so many jobs. */
 static const double STRAYED = 1.2;
-enum { AGAIN_AFTER = 4 };
+enum { AGAIN_AFTER = 4, LENT_REGIONS = 16 };
 
 typedef struct member {
     mr__device *device;
@@ -19,6 +19,8 @@ typedef struct member {
     bool can_fail;
     bool strayed;     /* what it was believed to take is not what it takes */
     uint32_t learned; /* jobs since jobs were last predicted anew */
+    mr__lent *lent;   /* memory that the program lends; NULL: it never has */
+    uint32_t back;    /* bit i: region i was asked for, and has come back */
     uint64_t busy_ns;
     uint64_t mishaps[MR__MISHAPS];
 } member;
@@ -31,14 +33,15 @@ struct mr__crew {
     mr__beside beside;
     mr__cost *costs; /* device x form */
     mr__features *features;
-    uint8_t *forms; /* of each job */
-    uint64_t tick_ns;
+    uint8_t *forms;    /* of each job */
+    mr__grant *grants; /* of each pick, from lent memory; nbytes 0: none */
 };
 
 const char *mr__mishap_text(mr__mishap mishap)
 {
-    static const char *const texts[] = {"gave its tasks back", "did not answer in time", "gave bytes that were damaged",
-                                        "had no memory for a task", "is well again"};
+    static const char *const texts[] = {
+        "gave its tasks back",      "did not answer in time", "gave bytes that were damaged",
+        "had no memory for a task", "is well again",          "wrote outside of the memory it was lent"};
     return (unsigned)mishap < MR__MISHAPS ? texts[mishap] : "";
 }
 
@@ -51,7 +54,30 @@ void mr__crew_free(mr__crew *c)
     mr__free(&hooks, c->costs);
     mr__free(&hooks, c->features);
     mr__free(&hooks, c->forms);
+    mr__free(&hooks, c->grants);
+    for (uint32_t d = 0; d < c->options.device_count && d < MR__SCHED_DEVICES_MAX; d++)
+        mr__lent_free(c->members[d].lent);
     mr__free(&hooks, c);
+}
+
+/* What a device may take for jobs. */
+static uint64_t limit_of(const mr__device_memory *memory)
+{
+    return memory->total_nbytes == 0 ? MR__BUDGET_ANY : memory->budget_nbytes;
+}
+
+/* As it is now: a batch begins, or what is lent has changed. Lent memory is then all that there is. */
+static void read_memory(mr__crew *c, uint32_t device)
+{
+    member *m = &c->members[device];
+    mr__device_memory memory = mr__device_read_memory(m->device);
+    uint64_t limit = limit_of(&memory);
+    if (m->lent != NULL) {
+        mr__lent_batch(m->lent);
+        uint64_t lent = mr__lent_tell(m->lent).lent_nbytes;
+        limit = lent < limit ? lent : limit;
+    }
+    mr__sched_memory(c->sched, device, limit);
 }
 
 static int make_sched(mr__crew *c)
@@ -69,7 +95,7 @@ static int make_sched(mr__crew *c)
                                         .depth = info.lanes,
                                         .group = group,
                                         .launch_ns = m->launch_ns,
-                                        .memory_nbytes = info.memory.budget_nbytes,
+                                        .memory_nbytes = limit_of(&info.memory),
                                         .can_fail = m->can_fail};
     }
     mr__sched_options options = {.hooks = &c->hooks,
@@ -91,6 +117,13 @@ static int build(mr__crew *c)
     c->options.forms = o->forms != 0 ? o->forms : 1;
     mr__beside_init(&c->beside, &o->beside);
     int result = make_sched(c);
+    if (result == 0) {
+        uint32_t picks = 0;
+        for (uint32_t d = 0; d < o->device_count; d++)
+            picks += c->sched->stations[d].capacity;
+        c->grants = mr__alloc_array(&c->hooks, picks, sizeof *c->grants);
+        result = c->grants != NULL ? 0 : MR_ENOMEM;
+    }
     if (result != 0 || o->told)
         return result;
     c->costs = mr__alloc_array(&c->hooks, (size_t)o->device_count * c->options.forms, sizeof *c->costs);
@@ -167,7 +200,7 @@ void mr__crew_add(mr__crew *c, uint32_t batch, uint32_t count, const mr__feature
         predict(c, &jobs[i]);
     }
     for (uint32_t d = 0; d < c->options.device_count; d++)
-        mr__sched_memory(c->sched, d, mr__device_read_memory(c->members[d].device).budget_nbytes);
+        read_memory(c, d);
     mr__sched_add(c->sched, batch, count, now_ns);
 }
 
@@ -183,6 +216,28 @@ static mr__gift wrap(const mr__pick *pick)
             end = &(*end)->next;
     }
     return gift;
+}
+
+static mr__grant *grant_of(const mr__crew *c, const mr__pick *pick)
+{
+    return &c->grants[pick - c->sched->pick_memory];
+}
+
+/* A pick's memory, where the program lends some. False: there is none in one piece, and the pick is not to be. */
+static bool grant(mr__crew *c, mr__pick *pick)
+{
+    member *m = &c->members[pick->device];
+    if (m->lent == NULL)
+        return true;
+    mr__grant *its = grant_of(c, pick);
+    *its = (mr__grant){0};
+    mr__room room = pick->need_nbytes != 0 ? mr__lent_take(m->lent, pick->need_nbytes, its) : MR__ROOM_TAKEN;
+    if (room == MR__ROOM_TAKEN)
+        return true;
+    *its = (mr__grant){0};
+    bool never = room == MR__ROOM_NEVER || c->sched->stations[pick->device].under_way == 1; // nobody gives back
+    mr__sched_untake(c->sched, pick, never);
+    return false;
 }
 
 /* A device is not what it was believed to be: what is left of batches under way is predicted anew. */
@@ -214,6 +269,8 @@ bool mr__crew_next(mr__crew *c, uint64_t now_ns, mr__gift *gift)
         predict_again(c);
     for (uint32_t i = c->options.device_count; i-- != 0;) {
         mr__pick *pick = mr__sched_take(c->sched, i, now_ns);
+        while (pick != NULL && !grant(c, pick))
+            pick = mr__sched_take(c->sched, i, now_ns);
         if (pick == NULL)
             continue;
         *gift = wrap(pick);
@@ -278,10 +335,24 @@ static void learn(mr__crew *c, const mr__job *job, const mr__pick *pick)
     compare(c, job, pick->device);
 }
 
+/* The last job of a pick ends: what it was granted is given back, and looked at. */
+static void end_grant(mr__crew *c, const mr__pick *pick)
+{
+    member *m = &c->members[pick->device];
+    mr__detail detail = {0};
+    if (m->lent == NULL || pick->open != 1)
+        return;
+    mr__grant *its = grant_of(c, pick);
+    if (its->memory.nbytes != 0 && mr__lent_give(m->lent, its, &detail) == MR_ECORRUPT)
+        note(c, pick->device, MR__MISHAP_OUTSIDE);
+    *its = (mr__grant){0};
+}
+
 /* The last task of a job has come back. */
 static void end_job(mr__crew *c, mr__job *job, uint64_t now_ns)
 {
     learn(c, job, job->pick);
+    end_grant(c, job->pick);
     if (job->back != NULL) {
         job->first = job->back;
         job->count = job->open = job->back_count;
@@ -417,4 +488,75 @@ uint64_t mr__crew_mishaps(const mr__crew *c, uint32_t device, mr__mishap mishap)
 double mr__crew_busy_seconds(const mr__crew *c, uint32_t device)
 {
     return (double)c->members[device].busy_ns / 1e9;
+}
+
+/* 2. Memory that the program lends. */
+
+/* Regions that have come back. */
+static void note_back(member *m)
+{
+    uint32_t region;
+    mr__lent_memory memory;
+    while (mr__lent_back(m->lent, &region, &memory))
+        m->back |= UINT32_C(1) << region;
+}
+
+int mr__crew_lend(mr__crew *c, uint32_t device, const mr__lent_memory *memory, uint32_t *region, mr__detail *detail)
+{
+    member *m = &c->members[device];
+    const mr__lent_options options = {.regions = LENT_REGIONS, .grants = c->sched->stations[device].capacity};
+    if (!m->can_fail)
+        return mr__fail(detail, MR_EUNSUPPORTED, "%s works in the host's memory: there is nothing to lend to it",
+                        m->name);
+    int result = m->lent != NULL ? 0 : mr__lent_new(&c->hooks, &options, &m->lent, detail);
+    if (result == 0)
+        result = mr__lent_lend(m->lent, memory, region, detail);
+    if (result == 0)
+        m->back &= ~(UINT32_C(1) << *region);
+    if (m->lent != NULL)
+        read_memory(c, device);
+    return result;
+}
+
+bool mr__crew_is_back(mr__crew *c, uint32_t device, uint32_t region)
+{
+    member *m = &c->members[device];
+    if (m->lent == NULL || region >= LENT_REGIONS)
+        return false;
+    note_back(m);
+    bool is = (m->back >> region & 1) != 0;
+    m->back &= ~(UINT32_C(1) << region);
+    return is;
+}
+
+int mr__crew_reclaim(mr__crew *c, uint32_t device, uint32_t region, bool *back, mr__detail *detail)
+{
+    member *m = &c->members[device];
+    if (m->lent == NULL)
+        return mr__fail(detail, MR_EARGUMENT, "nothing was lent to %s", m->name);
+    *back = mr__crew_is_back(c, device, region);
+    int result = *back ? 0 : mr__lent_reclaim(m->lent, region, back, detail);
+    if (result == 0 && *back)
+        (void)mr__crew_is_back(c, device, region);
+    read_memory(c, device);
+    return result;
+}
+
+uint64_t mr__crew_let_go(mr__crew *c, uint32_t device)
+{
+    member *m = &c->members[device];
+    if (m->lent == NULL)
+        return 0;
+    uint64_t nbytes = mr__lent_let_go(m->lent);
+    note_back(m);
+    read_memory(c, device);
+    return nbytes;
+}
+
+bool mr__crew_is_lent(const mr__crew *c)
+{
+    for (uint32_t d = 0; d < c->options.device_count; d++)
+        if (c->members[d].lent != NULL)
+            return true;
+    return false;
 }

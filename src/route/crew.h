@@ -18,6 +18,7 @@
 #define MR_ROUTE_CREW_H
 
 #include "device/device.h"
+#include "device/lent.h"
 #include "route/beside.h"
 #include "route/cost.h"
 #include "route/policy.h"
@@ -26,11 +27,12 @@ typedef struct mr__crew mr__crew;
 
 /* What happened to a device, for the report. */
 typedef enum mr__mishap {
-    MR__MISHAP_LOST,   /* it gave tasks back */
-    MR__MISHAP_LATE,   /* it did not answer in time, and was abandoned */
-    MR__MISHAP_WRONG,  /* bytes did not fit their checksum */
-    MR__MISHAP_MEMORY, /* a task did not find the memory that it was to have */
-    MR__MISHAP_BACK,   /* it was tried again, and is well */
+    MR__MISHAP_LOST,    /* it gave tasks back */
+    MR__MISHAP_LATE,    /* it did not answer in time, and was abandoned */
+    MR__MISHAP_WRONG,   /* bytes did not fit their checksum */
+    MR__MISHAP_MEMORY,  /* a task did not find the memory that it was to have */
+    MR__MISHAP_BACK,    /* it was tried again, and is well */
+    MR__MISHAP_OUTSIDE, /* it wrote outside of the memory that it was lent */
     MR__MISHAPS
 } mr__mishap;
 
@@ -103,6 +105,18 @@ uint32_t mr__crew_tick(mr__crew *crew, uint64_t now_ns);
 
 /* Forgets batches that will not be done: the loader is put elsewhere, and all tasks have come back. */
 void mr__crew_clear(mr__crew *crew);
+
+/*
+ * Memory of a device, lent by the program: once some was lent, the device works in that alone. A region that is
+ * reclaimed gets nothing new, and is back when the last submission in it has ended; mr__crew_let_go asks for all of
+ * them back, and returns what was back at once.
+ */
+int mr__crew_lend(mr__crew *crew, uint32_t device, const mr__lent_memory *memory, uint32_t *region, mr__detail *detail);
+int mr__crew_reclaim(mr__crew *crew, uint32_t device, uint32_t region, bool *back, mr__detail *detail);
+uint64_t mr__crew_let_go(mr__crew *crew, uint32_t device);
+/* Whether anything ever was. */
+bool mr__crew_is_lent(const mr__crew *crew);
+bool mr__crew_is_back(mr__crew *crew, uint32_t device, uint32_t region);
 
 mr__sched *mr__crew_sched(mr__crew *crew);
 const mr__beside *mr__crew_beside(const mr__crew *crew);

@@ -3,6 +3,7 @@
 #ifndef MR_ROUTE_POLICY_H
 #define MR_ROUTE_POLICY_H
 
+#include "device/budget.h"
 #include "route/sched.h"
 
 typedef struct mr__lot mr__lot;
@@ -31,8 +32,9 @@ typedef struct mr__station {
     uint64_t room_ns;        /* of a fused pick; 0: it gets nothing */
     uint64_t aside_until_ns; /* 0: it is well */
     uint64_t back_ns;
-    bool trial; /* it was set aside, and has not done anything since */
-    uint64_t memory_used;
+    bool trial;        /* it was set aside, and has not done anything since */
+    mr__budget memory; /* what picks under way have taken of the device's */
+    bool blocked;      /* its memory is in pieces: nothing until a pick has given some back */
     mr__sched_tally tally;
 } mr__station;
 

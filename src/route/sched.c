@@ -95,6 +95,7 @@ static int build(mr__sched *s, const mr__sched_options *o)
         st->device.depth = d->depth != 0 ? d->depth : d->lanes;
         st->device.group = d->group != 0 ? d->group : 1;
         st->back_ns = s->options.back_ns;
+        mr__budget_init(&st->memory, d->memory_nbytes);
         st->capacity = st->device.depth > d->lanes ? st->device.depth : d->lanes;
         s->lane_count += d->lanes;
         picks += st->capacity;
@@ -156,8 +157,7 @@ static float work_of(const mr__sched *s, const mr__job *job)
 static void settle_job(const mr__sched *s, mr__job *job, uint32_t batch)
 {
     for (uint32_t d = 0; d < s->station_count; d++) {
-        uint64_t room = s->stations[d].device.memory_nbytes;
-        if ((room != 0 && job->need_nbytes > room) || !(job->ns[d] >= 0))
+        if (job->need_nbytes > s->stations[d].memory.limit_nbytes || !(job->ns[d] >= 0))
             job->ns[d] = INFINITY;
     }
     job->work = work_of(s, job);
@@ -393,8 +393,11 @@ uint64_t mr__sched_ready_ns(mr__sched *s, uint32_t batch, uint64_t now_ns)
 bool mr__sched_takes(const mr__sched *s, uint32_t device, const mr__job *job, const mr__pick *pick)
 {
     const mr__station *st = &s->stations[device];
-    uint64_t room = st->device.memory_nbytes, used = st->memory_used + pick->need_nbytes;
-    return !isinf(job->ns[device]) && (room == 0 || (used <= room && job->need_nbytes <= room - used));
+    const mr__budget *b = &st->memory;
+    uint64_t over = mr__budget_over(b), room = over == 0 ? b->limit_nbytes - b->taken_nbytes : 0;
+    if (b->limit_nbytes == MR__BUDGET_ANY)
+        return !isinf(job->ns[device]);
+    return !isinf(job->ns[device]) && pick->need_nbytes <= room && job->need_nbytes <= room - pick->need_nbytes;
 }
 
 void mr__pick_add(mr__pick *pick, mr__job *job)
@@ -445,7 +448,7 @@ static bool takes_part(const mr__sched *s, uint32_t device)
 
 static bool can_ever(const mr__station *st, uint32_t device, const mr__job *job)
 {
-    return !isinf(job->ns[device]) && (st->device.memory_nbytes == 0 || job->need_nbytes <= st->device.memory_nbytes);
+    return !isinf(job->ns[device]) && job->need_nbytes <= st->memory.limit_nbytes;
 }
 
 /* Whether anybody but this device is open and could do the job. */
@@ -526,14 +529,14 @@ static void send_pick(mr__sched *s, mr__pick *pick, uint64_t now_ns)
     lot->work = lot->left != 0 && lot->work > pick->work ? lot->work - pick->work : 0;
     st->under_way++;
     s->under_way++;
-    st->memory_used += pick->need_nbytes;
+    (void)mr__budget_take(&st->memory, pick->need_nbytes); // which fits: mr__sched_takes has looked
     st->tally.picks++;
 }
 
 mr__pick *mr__sched_take(mr__sched *s, uint32_t device, uint64_t now_ns)
 {
     mr__station *st = &s->stations[device];
-    if (s->queued == 0 || st->under_way >= st->device.depth || !mr__station_is_open(st, now_ns))
+    if (s->queued == 0 || st->blocked || st->under_way >= st->device.depth || !mr__station_is_open(st, now_ns))
         return NULL;
     mr__pick *pick = free_pick(s, st);
     if (pick == NULL)
@@ -557,8 +560,31 @@ static void leave_pick(mr__sched *s, mr__job *job)
         return;
     st->under_way--;
     s->under_way--;
-    st->memory_used -= pick->need_nbytes;
+    (void)mr__budget_give(&st->memory, pick->need_nbytes);
+    st->blocked = false;
     pick->first = NULL;
+}
+
+void mr__sched_untake(mr__sched *s, mr__pick *pick, bool never)
+{
+    mr__station *st = &s->stations[pick->device];
+    mr__lot *lot = &s->lots[pick->batch];
+    for (mr__job *job = pick->first; job != NULL; job = job->next) {
+        job->pick = NULL;
+        job->taken = false;
+        lot->left++;
+        lot->work += job->work;
+        if (never)
+            job->ns[pick->device] = INFINITY;
+    }
+    st->under_way--;
+    s->under_way--;
+    st->tally.picks--;
+    st->tally.refused++;
+    (void)mr__budget_give(&st->memory, pick->need_nbytes);
+    st->blocked = !never;
+    pick->first = NULL;
+    reset_skips(lot);
 }
 
 bool mr__sched_done(mr__sched *s, mr__job *job, uint64_t now_ns)
@@ -606,7 +632,8 @@ void mr__sched_allow(mr__sched *s, uint32_t device, uint64_t room_ns)
 
 void mr__sched_memory(mr__sched *s, uint32_t device, uint64_t nbytes)
 {
-    s->stations[device].device.memory_nbytes = nbytes;
+    mr__budget_limit(&s->stations[device].memory, nbytes);
+    s->stations[device].blocked = false;
 }
 
 void mr__sched_depth(mr__sched *s, uint32_t device, uint32_t depth)

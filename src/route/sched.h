@@ -89,7 +89,7 @@ typedef struct mr__sched_device {
     uint32_t depth;         /* picks at once; 0: as many as lanes */
     uint32_t group;         /* jobs in a pick, at most; 0: 1 */
     double launch_ns;       /* of each pick */
-    uint64_t memory_nbytes; /* for jobs under way; 0: no bound */
+    uint64_t memory_nbytes; /* for jobs under way; MR__BUDGET_ANY: no bound */
     bool can_fail;          /* it can be abandoned: has deadlines */
 } mr__sched_device;
 
@@ -145,8 +145,14 @@ void mr__sched_fail(mr__sched *sched, uint32_t device, uint64_t now_ns);
 /* How long a fused pick of it may be (a trainer's device, while the trainer is at it); 0: it gets nothing. */
 void mr__sched_allow(mr__sched *sched, uint32_t device, uint64_t room_ns);
 
-/* Its memory for jobs from now on; what is under way stays. */
+/* Its memory for jobs from now on (MR__BUDGET_ANY: any); what is under way stays. */
 void mr__sched_memory(mr__sched *sched, uint32_t device, uint64_t nbytes);
+
+/*
+ * A pick that was just taken is not to be: there was no memory for it in one piece. Its jobs are left again; `never`:
+ * for other devices, else for this one too, once another of its picks has ended.
+ */
+void mr__sched_untake(mr__sched *sched, mr__pick *pick, bool never);
 
 /* How many picks at once. */
 void mr__sched_depth(mr__sched *sched, uint32_t device, uint32_t depth);
