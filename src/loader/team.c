@@ -67,10 +67,34 @@ static void describe_task(mr_loader *l, mr__slot_jobs *its, const mr__task *task
     job->need_nbytes = need < UINT64_MAX - job->need_nbytes ? job->need_nbytes + need : UINT64_MAX;
 }
 
+/* Whether reads had to be waited for since the last batch: more than one in a hundred. The mutex is held. */
+static void look_at_reads(mr_loader *l)
+{
+    mr__team *t = &l->team;
+    uint64_t waited = 0, all = 0;
+    for (size_t i = 0; i < t->meter_count; i++) {
+        waited += atomic_load_explicit(&t->meters[i]->reads_waited, memory_order_relaxed);
+        all += atomic_load_explicit(&t->meters[i]->reads_cached, memory_order_relaxed);
+    }
+    all += waited;
+    if (t->world == NULL && all > t->reads_seen)
+        mr__crew_read_ahead(t->crew, 100 * (waited - t->waited_seen) > all - t->reads_seen);
+    t->waited_seen = waited;
+    t->reads_seen = all;
+}
+
+/* Of tiny samples nobody asks what each will cost: that would cost more. */
+static void describe_tiny(mr_loader *l, mr__job *job, mr__features *features)
+{
+    job->stored_nbytes = (uint64_t)l->work.record_nbytes * job->count;
+    mr__features_of_bytes(job->stored_nbytes, features);
+}
+
 void mr__team_describe(mr_loader *l, mr__slot *slot)
 {
     mr__slot_jobs *its = &l->team.slots[slot - l->slots];
     uint32_t tasks = slot->batch.count + slot->guests, grain = l->team.grain, count = 0;
+    bool coarse = l->team.tiny && !l->team.counts_memory; // memory is counted for each
     for (uint32_t at = 0; at < tasks; at += grain, count++) {
         uint32_t some = tasks - at < grain ? tasks - at : grain;
         mr__job *job = &its->jobs[count];
@@ -80,12 +104,16 @@ void mr__team_describe(mr_loader *l, mr__slot *slot)
         for (uint32_t i = 0; i < some; i++) {
             mr__task *task = &slot->tasks[at + i];
             task->next = i + 1 < some ? task + 1 : NULL;
-            describe_task(l, its, task, job, &its->features[count]);
+            if (!coarse)
+                describe_task(l, its, task, job, &its->features[count]);
         }
+        if (coarse)
+            describe_tiny(l, job, &its->features[count]);
         for (uint32_t d = 0; d < l->team.count; d++)
             job->ns[d] = l->team.lacks[d][its->forms[count]] ? INFINITY : 0;
     }
     mr__mutex_lock(&l->mutex);
+    look_at_reads(l);
     mr__crew_add(l->team.crew, its->batch, count, its->features, its->forms, mr__team_now_ns(l));
     mr__mutex_unlock(&l->mutex);
 }
@@ -447,8 +475,8 @@ static int choose_policy(mr_loader *l, const mr_loader_options *o, mr__detail *d
         return mr__fail(detail, MR_EARGUMENT,
                         "there is no policy \"%.64s\": auto, interbatch, intrabatch, naive-device or fusion",
                         o->policy);
-    bool tiny = l->work.record_nbytes != 0 && l->work.record_nbytes <= TINY_NBYTES;
-    t->grain = mr__policy_grain(t->policy, l->batch, tiny ? TINY : 1);
+    t->tiny = l->work.record_nbytes != 0 && l->work.record_nbytes <= TINY_NBYTES;
+    t->grain = mr__policy_grain(t->policy, l->batch, t->tiny ? TINY : 1);
     t->armed_ns = UINT64_MAX;
     return 0;
 }

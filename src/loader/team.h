@@ -31,13 +31,15 @@ typedef struct mr__team {
     uint64_t launch_ns[MR__SCHED_DEVICES_MAX];
     uint32_t count;
     bool lacks[MR__SCHED_DEVICES_MAX][MR__FORMS_MAX]; /* this recipe on this form */
-    bool counts_memory; /* there are devices with memory of their own */
+    bool counts_memory;                               /* there are devices with memory of their own */
     const mr__thread_meter **meters;                  /* of all their lanes */
     size_t meter_count;
 
     mr__crew *crew; /* NULL: there is one device, and no policy */
     const mr__policy *policy;
-    uint32_t grain; /* samples of a job */
+    uint32_t grain;                   /* samples of a job */
+    bool tiny;                        /* they are so small that some are one job */
+    uint64_t reads_seen, waited_seen; /* up to the last batch: all, and those that were waited for */
     mr__slot_jobs *slots;
     uint32_t slot_count;
     mr__trace *trace; /* NULL: nobody wants one */

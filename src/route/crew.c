@@ -80,6 +80,12 @@ static void read_memory(mr__crew *c, uint32_t device)
     mr__sched_memory(c->sched, device, limit);
 }
 
+void mr__crew_read_ahead(mr__crew *c, bool ahead)
+{
+    const mr__station *host = &c->sched->stations[0];
+    mr__sched_depth(c->sched, 0, ahead ? host->capacity : host->device.lanes);
+}
+
 static int make_sched(mr__crew *c)
 {
     mr__sched_device devices[MR__SCHED_DEVICES_MAX] = {0};
@@ -92,7 +98,7 @@ static int make_sched(mr__crew *c)
         uint32_t group = m->launch_ns > 0 ? (uint32_t)info.group : 1; // the host's groups are jobs of several samples
         devices[i] = (mr__sched_device){.name = m->name,
                                         .lanes = info.lanes,
-                                        .depth = info.lanes,
+                                        .depth = (uint32_t)(info.depth / (info.group != 0 ? info.group : 1)),
                                         .group = group,
                                         .launch_ns = m->launch_ns,
                                         .memory_nbytes = limit_of(&info.memory),
@@ -106,7 +112,10 @@ static int make_sched(mr__crew *c)
                                  .jobs = o->jobs,
                                  .deadline_ns = o->deadline_ns,
                                  .back_ns = o->back_ns};
-    return mr__sched_new(&options, &c->sched);
+    int result = mr__sched_new(&options, &c->sched);
+    if (result == 0)
+        mr__crew_read_ahead(c, false);
+    return result;
 }
 
 static int build(mr__crew *c)

@@ -73,6 +73,12 @@ mr__job *mr__crew_open(mr__crew *crew, uint32_t *batch);
 void mr__crew_add(mr__crew *crew, uint32_t batch, uint32_t count, const mr__features *features, const uint8_t *forms,
                   uint64_t now_ns);
 
+/*
+ * Whether the host is given more than its lanes are at, because reads have to be waited for: what it has, nobody else
+ * can take any more. At first it is not.
+ */
+void mr__crew_read_ahead(mr__crew *crew, bool ahead);
+
 /* A list of tasks for a device. */
 typedef struct mr__gift {
     uint32_t device;
