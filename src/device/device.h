@@ -28,6 +28,7 @@ typedef struct mr__device_options {
     mr_pinning pinning;
     bool has_numa_node;
     uint32_t numa_node;
+    struct mr__board *board; /* lanes run only on cores that this gives them (cpu/cores.h); NULL: on any */
 } mr__device_options;
 
 typedef struct mr__device_memory {
