@@ -254,6 +254,12 @@ static const option options_means[] = {
      .help = "Who does the work: cpu, or sim (the same under a virtual clock, for tests)",
      .initial = "cpu",
      .words = "cpu sim"},
+    {.name = "share",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(settings, share),
+     .argument = "NAME",
+     .help = "Lend cores to, and borrow them from, other loaders of this machine that share under this name; --threads "
+             "are its own"},
     {0},
 };
 

@@ -220,6 +220,7 @@ int feed_options(const command *c, feeding *f, mr_loader_options *out)
         .device = s->device,
         .targets = s->targets != NULL ? targets_of(s->targets) : 0,
         .mask_member = s->mask_member,
+        .share = s->share,
     };
     return result;
 }

@@ -113,6 +113,9 @@ typedef struct mr_loader_options {
     const char *device;      /* "cpu" [default]; "sim": the same work under a virtual clock, for tests */
     uint32_t targets;        /* MR_TARGET_..., those that are wanted; not with mixup and cutmix */
     const char *mask_member; /* MASK: its name, of at most 63 bytes [the first that is, or ends in, "png"] */
+    const char *share;       /* a group of this user's loaders on this machine, by a name of 1 to 64 letters, digits and
+                                "._-", that lend each other cores: `threads` are this one's own. NULL: its threads are
+                                its own. Batches do not depend on it */
 } mr_loader_options;
 
 /*
@@ -219,6 +222,8 @@ typedef struct mr_loader_stats {
     const char *bottleneck;                  /* "cores", "storage", "consumer", "none" (too little to say) */
     uint32_t rank, world;                    /* as given, or as found */
     uint64_t unlisted;                       /* lines that could not be written to the quarantine file */
+    double cores_lent_seconds;               /* that others worked on this loader's cores (share), */
+    double cores_borrowed_seconds;           /* and this one on theirs */
 } mr_loader_stats;
 
 /*

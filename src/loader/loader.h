@@ -13,6 +13,7 @@
  *     batch.c       what can be asked of a batch
  *     stats.c       what it did with its time
  *     preparer.c    single samples
+ *     share.c       cores that are shared with other loaders
  *
  * Invariants, true whenever the mutex is free:
  * 1. Each slot is free, or in the queue (being filled or mixed, or ready), or lent to a consumer. The queue is in the
@@ -35,6 +36,7 @@
 #include "loader/order.h"
 #include "loader/ranks.h"
 #include "loader/setup.h"
+#include "loader/share.h"
 #include "loader/state.h"
 #include <sys/types.h>
 
@@ -125,6 +127,7 @@ struct mr_loader {
     uint8_t *blank;    /* one sample, black */
     mr__device *device;
     mr__device_info info;
+    mr__share *share; /* NULL: its cores are its own */
 
     bool ready; /* mutex and condition are made */
     mr__mutex mutex;

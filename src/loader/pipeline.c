@@ -331,10 +331,11 @@ void mr__loader_on_done(void *user, mr__task *first, size_t count)
     }
     bool mix = settled != 0 && settle(l, slot, settled);
     mr__loader_dispatch(l); // first, so that others have something to do
-    if (!mix)
-        return;
-    mix_slot(l, slot);
-    mr__loader_dispatch(l);
+    if (mix) {
+        mix_slot(l, slot);
+        mr__loader_dispatch(l);
+    }
+    mr__share_progress(l, slot);
 }
 
 /* 4. Deliver. */
@@ -502,6 +503,7 @@ int mr_loader_next(mr_loader *l, mr_batch **out)
     if (l->code != 0)
         mr__condition_wake_all(&l->news); // others who wait, wait for nothing
     mr__mutex_unlock(&l->mutex);
+    mr__share_post(l);
     return result;
 }
 
@@ -537,8 +539,10 @@ void mr_batch_release(mr_batch *batch)
     if (lent)
         slot->state = MR__SLOT_FREE;
     mr__mutex_unlock(&l->mutex);
-    if (lent)
-        mr__loader_dispatch(l);
+    if (!lent)
+        return;
+    mr__loader_dispatch(l);
+    mr__share_post(l);
 }
 
 void mr_loader_stop(mr_loader *l)

@@ -35,6 +35,7 @@ int mr_loader_get_stats(mr_loader *l, mr_loader_stats *stats)
     s.core_seconds = (double)core_ns / 1e9;
     mr__measure_sum(meters, count, &l->consumer, &s);
     mr__mutex_unlock(&l->mutex);
+    mr__share_stats(l, &s);
     mr__mutex_lock(&l->bad.mutex);
     s.bad = l->bad.met;
     s.substitutes = l->bad.substitutes;
