@@ -127,7 +127,9 @@ static int join(mr_loader *l, const mr_loader_options *o, uint32_t threads, mr__
                                  .name = o->share,
                                  .cores = threads,
                                  .processors = named ? p.processor : NULL,
-                                 .processor_count = named ? p.count : 0};
+                                 .processor_count = named ? p.count : 0,
+                                 .judge = judge,
+                                 .judge_user = l->share};
     return mr__board_join(&options, &l->share->board, detail);
 }
 

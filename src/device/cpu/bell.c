@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { LOOKS = 100, LOOK_NS = 10000000 };
+
 static void poke_watch(mr__board *b)
 {
     const uint64_t one = 1;
@@ -47,7 +49,7 @@ static void wait_for_bell(mr__board *b, uint32_t seen, uint64_t until)
 static void run_bell(void *arg)
 {
     mr__board *b = arg;
-    uint32_t joined = atomic_load(&b->file->joined);
+    uint32_t joined = atomic_load(&b->file->joined) - 1; // the watch may have looked before that
     for (;;) {
         uint32_t seen = atomic_load(&b->file->members[b->number - 1].bell), now = atomic_load(&b->file->joined);
         if (atomic_load(&b->stopping))
@@ -55,6 +57,8 @@ static void run_bell(void *arg)
         if (now != joined)
             poke_watch(b);
         joined = now;
+        if (b->judge != NULL && atomic_load(&b->file->again) != 0)
+            mr__board_decide_again(b, false);
         b->news(b->user);
         wait_for_bell(b, seen, next_return(b));
     }
@@ -79,10 +83,20 @@ static nfds_t open_watched(mr__board *b, struct pollfd *polled, uint32_t *number
     return count;
 }
 
-/* Buries who died, and notes whose process is gone while a child of it still has the lock. */
-static void look_after(mr__board *b, const struct pollfd *polled, const uint32_t *numbers, nfds_t count)
+/* A process is gone and its lock is not: soon, or a child that it forked has it for as long as that lives. */
+static void wait_for_lock(mr__board *b, uint32_t number)
 {
-    bool any = false;
+    if (++b->looks[number - 1] < LOOKS) {
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+        return;
+    }
+    b->skipped[number - 1] = atomic_load(&b->file->members[number - 1].pid);
+    b->looks[number - 1] = 0;
+}
+
+/* Buries who died. */
+static void look_after(mr__board *b, const struct pollfd *polled, const uint32_t *numbers, nfds_t count, bool any)
+{
     uint64_t sum;
     if (polled[0].revents != 0) {
         ssize_t got = read(b->event, &sum, sizeof sum);
@@ -90,17 +104,25 @@ static void look_after(mr__board *b, const struct pollfd *polled, const uint32_t
     }
     for (nfds_t i = 1; i < count; i++) {
         if (polled[i].revents != 0 && mr__byte_is_locked(b->fd, MR__LOCK_ALIVE + (off_t)numbers[i], 1))
-            b->skipped[numbers[i] - 1] = atomic_load(&b->file->members[numbers[i] - 1].pid);
+            wait_for_lock(b, numbers[i]);
         any |= polled[i].revents != 0;
         close(polled[i].fd);
     }
-    if (any && mr__board_lock(b, true)) {
-        mr__board_bury(b);
-        mr__board_unlock(b);
-    }
+    if (any)
+        mr__board_decide_again(b, true);
 }
 
-/* Who joined between two looks and died at once is seen at the next decision. */
+/* Whether somebody is gone already, whose process there is nothing to wait for any more. */
+static bool is_any_gone(const mr__board *b)
+{
+    for (uint32_t i = 1; i <= MR__BOARD_MEMBERS; i++)
+        if (i != b->number && atomic_load(&b->file->members[i - 1].used) != 0 &&
+            !mr__byte_is_locked(b->fd, MR__LOCK_ALIVE + (off_t)i, 1))
+            return true;
+    return false;
+}
+
+/* It looks once all processes are watched: who ends before that is seen at once, who ends later ends the wait. */
 static void run_watch(void *arg)
 {
     mr__board *b = arg;
@@ -108,9 +130,10 @@ static void run_watch(void *arg)
     uint32_t numbers[MR__BOARD_MEMBERS + 1];
     while (!atomic_load(&b->stopping)) {
         nfds_t count = open_watched(b, polled, numbers);
-        while (poll(polled, count, -1) < 0 && errno == EINTR) {
+        bool gone = is_any_gone(b);
+        while (poll(polled, count, gone ? 0 : -1) < 0 && errno == EINTR) {
         }
-        look_after(b, polled, numbers, count);
+        look_after(b, polled, numbers, count, gone);
     }
 }
 

@@ -101,6 +101,22 @@ static int open_file(mr__board *b, mr__detail *detail)
     return mr__fail(detail, MR_EIO, "%.150s is removed as soon as it is made", b->path);
 }
 
+/*
+ * By a description of its own: a mapping is held for a while by anybody who reads this process in /proc, also when it
+ * is dead, and locks would be held as long.
+ */
+static void *map_named(const mr__board *b)
+{
+    struct stat locked, mapped;
+    int fd = open(b->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    bool same = fd >= 0 && fstat(fd, &mapped) == 0 && fstat(b->fd, &locked) == 0 && mapped.st_dev == locked.st_dev &&
+                mapped.st_ino == locked.st_ino;
+    void *at = same ? mmap(NULL, sizeof *b->file, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+    if (fd >= 0)
+        close(fd);
+    return at;
+}
+
 /* What a killed job left is begun anew, when nobody is there who could mind. */
 static int map_file(mr__board *b, mr__detail *detail)
 {
@@ -112,7 +128,7 @@ static int map_file(mr__board *b, mr__detail *detail)
         return mr__fail(detail, MR_EUNSUPPORTED,
                         "%.150s has %lld bytes, not %zu: another version of Millrace shares cores under this name",
                         b->path, (long long)st.st_size, sizeof *b->file);
-    void *mapped = mmap(NULL, sizeof *b->file, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd, 0);
+    void *mapped = map_named(b);
     if (mapped == MAP_FAILED)
         return mr__fail(detail, MR_EIO, "%.150s cannot be mapped: %s", b->path, mr__errno_text(errno).text);
     b->file = mapped;
@@ -207,7 +223,7 @@ static void sweep_one(const char *path)
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return;
-    if (is_ours(fd, path, &moved) && !moved && mr__byte_lock(fd, MR__LOCK_DECIDE)) {
+    if (is_ours(fd, path, &moved) && !moved && !has_members(fd) && mr__byte_lock(fd, MR__LOCK_DECIDE)) {
         if (is_ours(fd, path, &moved) && !moved && !has_members(fd))
             (void)unlink(path);
         mr__byte_unlock(fd, MR__LOCK_DECIDE);
@@ -254,11 +270,15 @@ static void free_board(mr__board *b)
 /* The decision lock is held. Nothing of it stays, where nobody else is left. */
 static void go(mr__board *b)
 {
-    if (b->number != 0)
+    if (b->number != 0) {
         mr__board_strike(b->file, b->number);
+        mr__byte_unlock(b->fd, MR__LOCK_ALIVE + (off_t)b->number); // so that of two who go, one is the last
+    }
     if (!has_members(b->fd))
         (void)unlink(b->path);
     mr__board_unlock(b);
+    if (b->number != 0 && atomic_load(&b->file->again) != 0)
+        mr__board_ring_all(b->file); // somebody wanted to decide meanwhile: they do
 }
 
 int mr__board_join(const mr__board_options *o, mr__board **out, mr__detail *detail)
@@ -267,6 +287,8 @@ int mr__board_join(const mr__board_options *o, mr__board **out, mr__detail *deta
     if (b == NULL)
         return mr__fail(detail, MR_ENOMEM, "out of memory for shared cores");
     b->hooks = o->hooks;
+    b->judge = o->judge;
+    b->judge_user = o->judge_user;
     b->fd = b->event = -1;
     int result = name_file(b, o, detail);
     b->ready = result == 0 && mr__mutex_init(&b->mutex) == 0;
@@ -291,8 +313,11 @@ int mr__board_join(const mr__board_options *o, mr__board **out, mr__detail *deta
         return result;
     }
     atomic_store(&b->file->members[b->number - 1].used, 1);
+    atomic_fetch_add(&b->file->joined, 1); // after it is there to be seen
     mr__board_ring_all(b->file);
     mr__board_unlock(b);
+    if (atomic_load(&b->file->again) != 0)
+        mr__board_ring_all(b->file);
     sweep(b, folder_of(o));
     *out = b;
     return 0;

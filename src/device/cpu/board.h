@@ -62,10 +62,13 @@ struct mr__board {
     atomic_ullong borrowed_ns;
     mr__holding holding[MR__BOARD_CORES];
     int event; /* wakes the watch */
+    mr__board_judge *judge;
+    void *judge_user;
     void (*news)(void *user);
     void *user;
     mr__thread bell, watch;
     int skipped[MR__BOARD_MEMBERS]; /* processes that are gone while their locks are not: a child of theirs has them */
+    unsigned looks[MR__BOARD_MEMBERS]; /* how often that was looked at */
 };
 
 /* Locks a byte, or lets go of it. False: another description has it. */
@@ -81,6 +84,12 @@ void mr__board_unlock(mr__board *board);
 
 /* Cores of members that are gone go back, and theirs are nobody's. The decision lock is held. */
 void mr__board_bury(mr__board *board);
+
+/*
+ * Has the board's own judge decide, where there is one; buries who died in any case. `wait`: for the decision lock.
+ * What others wanted to have decided while the lock was held for something else is decided so.
+ */
+void mr__board_decide_again(mr__board *board, bool wait);
 
 /* Takes a member off the board. The decision lock is held. */
 void mr__board_strike(mr__board_file *file, uint32_t number);

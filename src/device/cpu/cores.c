@@ -254,20 +254,32 @@ static void apply(mr__board *b, const mr__board_view *v)
             mr__board_ring(b->file, i);
 }
 
-void mr__board_decide(mr__board *b, mr__board_judge *judge, void *user)
+static void decide(mr__board *b, mr__board_judge *judge, void *user, bool wait)
 {
     uint16_t places[MR__BOARD_MEMBERS + 1];
     atomic_store(&b->file->again, 1);
     while (atomic_load(&b->file->again) != 0) {
-        if (!mr__board_lock(b, false))
+        if (!mr__board_lock(b, wait))
             return;
         atomic_store(&b->file->again, 0);
         mr__board_bury(b);
-        look(b, &b->view, places);
-        judge(user, &b->view);
-        apply(b, &b->view);
+        if (judge != NULL) {
+            look(b, &b->view, places);
+            judge(user, &b->view);
+            apply(b, &b->view);
+        }
         mr__board_unlock(b);
     }
+}
+
+void mr__board_decide(mr__board *b, mr__board_judge *judge, void *user)
+{
+    decide(b, judge, user, false);
+}
+
+void mr__board_decide_again(mr__board *b, bool wait)
+{
+    decide(b, b->judge, b->judge_user, wait);
 }
 
 mr__board_totals mr__board_total(mr__board *b)

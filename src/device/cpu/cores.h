@@ -33,6 +33,30 @@ enum { MR__BOARD_MEMBERS = 64, MR__BOARD_CORES = 1024, MR__BOARD_NAME_NBYTES = 6
  */
 typedef struct mr__board mr__board;
 
+/* What a member foretells; its own, or in a view. */
+typedef struct mr__board_post {
+    bool known;
+    uint64_t work_ns, batch_ns, sample_ns;
+    uint32_t reserve; /* MR__BOARD_IDLE: it has nothing to do */
+} mr__board_post;
+
+typedef struct mr__board_loan {
+    uint32_t home, to; /* of the view's members */
+    uint64_t until_ns; /* CLOCK_MONOTONIC */
+    uint32_t socket;
+} mr__board_loan;
+
+typedef struct mr__board_view {
+    uint64_t now_ns;
+    size_t member_count, core_count;
+    mr__board_post members[MR__BOARD_MEMBERS];
+    mr__board_loan cores[MR__BOARD_CORES];
+    uint16_t member_numbers[MR__BOARD_MEMBERS], core_numbers[MR__BOARD_CORES]; /* on the board */
+} mr__board_view;
+
+/* Writes to `to` and `until_ns` of the view's cores. Is short, and waits for nothing. */
+typedef void mr__board_judge(void *user, mr__board_view *view);
+
 typedef struct mr__board_options {
     const mr_hooks *hooks;      /* stays */
     const char *name;           /* of the group: 1 to 64 letters, digits and "._-" */
@@ -40,6 +64,8 @@ typedef struct mr__board_options {
     uint32_t cores;             /* that are this member's own */
     const uint16_t *processors; /* that these can be, at least as many; NULL: any, threads are not bound */
     uint32_t processor_count;
+    mr__board_judge *judge; /* for what the board's own threads have decided; NULL: nothing */
+    void *judge_user;
 } mr__board_options;
 
 /* MR_EARGUMENT, MR_ELIMIT, MR_EIO, MR_ENOMEM, MR_EUNSUPPORTED (a board of another version) with detail. */
@@ -72,31 +98,7 @@ bool mr__core_check(mr__board *board, uint32_t core);
 /* Lets go of it. */
 void mr__core_leave(mr__board *board, uint32_t core);
 
-/* What a member foretells; its own, or in a view. */
-typedef struct mr__board_post {
-    bool known;
-    uint64_t work_ns, batch_ns, sample_ns;
-    uint32_t reserve; /* MR__BOARD_IDLE: it has nothing to do */
-} mr__board_post;
-
 void mr__board_post_own(mr__board *board, const mr__board_post *post);
-
-typedef struct mr__board_loan {
-    uint32_t home, to; /* of the view's members */
-    uint64_t until_ns; /* CLOCK_MONOTONIC */
-    uint32_t socket;
-} mr__board_loan;
-
-typedef struct mr__board_view {
-    uint64_t now_ns;
-    size_t member_count, core_count;
-    mr__board_post members[MR__BOARD_MEMBERS];
-    mr__board_loan cores[MR__BOARD_CORES];
-    uint16_t member_numbers[MR__BOARD_MEMBERS], core_numbers[MR__BOARD_CORES]; /* on the board */
-} mr__board_view;
-
-/* Writes to `to` and `until_ns` of the view's cores. Is short, and waits for nothing. */
-typedef void mr__board_judge(void *user, mr__board_view *view);
 
 /*
  * Buries who died, and has the judge decide. If somebody else decides just now, he does it once more for us: it does
