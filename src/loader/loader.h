@@ -154,6 +154,7 @@ struct mr_loader {
     mr__state at; /* what was delivered */
     mr__consumer_meter consumer;
     mr__visit visit;
+    uint32_t waiting;            /* consumers inside next or wait */
     uint64_t making_ns;          /* that mr_loader_new took */
     uint64_t begun_ns, first_ns; /* when the first next was, and the first batch */
 };

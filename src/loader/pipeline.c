@@ -485,6 +485,17 @@ static mr__visit arrive(const mr_loader *l)
     return (mr__visit){.came_ns = mr__clock_monotonic_ns(), .asked_ns = asked, .ready = count_ready(l)};
 }
 
+/* A consumer is there: others that share cores are told if he has to wait. The mutex is held, and given up for that. */
+static void begin_wait(mr_loader *l)
+{
+    l->waiting++;
+    if (l->share == NULL || has_answer(l))
+        return;
+    mr__mutex_unlock(&l->mutex);
+    mr__share_post(l);
+    mr__mutex_lock(&l->mutex);
+}
+
 int mr_loader_next(mr_loader *l, mr_batch **out)
 {
     int result = out != NULL ? mr__loader_here(l) : MR_EARGUMENT;
@@ -494,7 +505,9 @@ int mr_loader_next(mr_loader *l, mr_batch **out)
     mr__mutex_lock(&l->mutex);
     mr__visit visit = arrive(l);
     l->visit = (mr__visit){0};
+    begin_wait(l);
     result = wait_for_batch(l, visit.came_ns, out);
+    l->waiting--;
     if (result == 0 && *out != NULL) {
         uint64_t left = now(l);
         l->first_ns = l->first_ns == 0 ? left : l->first_ns;
@@ -517,10 +530,12 @@ int mr_loader_wait(mr_loader *l, uint64_t timeout_ns)
     begin(l);
     mr__mutex_lock(&l->mutex);
     mr__visit visit = arrive(l);
+    begin_wait(l);
     while (!has_answer(l) && !failed && !late) {
         failed = wait_for_news(l, visit.came_ns, until) != 0; // which mr_loader_next then says, at once
         late = mr__clock_monotonic_ns() >= until;
     }
+    l->waiting--;
     result = has_answer(l) || failed ? 0 : MR_ETIMEOUT;
     visit.left_ns = now(l);
     l->visit = visit;

@@ -74,6 +74,8 @@ static mr__board_post foretell(const mr_loader *l)
     }
     for (uint32_t i = 0; i < l->slot_count; i++)
         room |= l->slots[i].state == MR__SLOT_FREE;
+    if (l->waiting == 0)
+        post.reserve++; // the one that the consumer has
     uint32_t left = under_way != NULL ? under_way->open : l->batch;
     if (under_way == NULL && (!room || l->over))
         post.reserve = MR__BOARD_IDLE;

@@ -43,7 +43,8 @@ typedef struct mr__lending_job {
     double work_ns;   /* of a core: what is left of the batch under way */
     double batch_ns;  /* of a core: a whole batch */
     double sample_ns; /* of a core: one sample */
-    uint32_t reserve; /* batches that lie ready; MR__LENDING_IDLE: there is nothing to do */
+    uint32_t reserve; /* batches that lie ready, and the one its consumer has if he is not waiting; MR__LENDING_IDLE:
+                         there is nothing to do */
 } mr__lending_job;
 
 typedef struct mr__lending_core {

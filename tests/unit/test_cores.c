@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -415,6 +416,7 @@ static pid_t start_actor(stage *s, int role)
     assert_true(child >= 0);
     if (child != 0)
         return child;
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // a test that fails leaves nobody behind
     mr__detail detail;
     actor a = {.s = s, .role = role};
     if (try_join("stage", role == LENDER, &a.board, &detail) != 0 ||
