@@ -133,7 +133,7 @@ static void who_is_gone_has_nothing(void **state)
 {
     (void)state;
     char buffer[512];
-    uint32_t own, lent, core;
+    uint32_t own = 0, lent = 0, core = 0;
     mr__board *a = join("gone", 1), *b = join("gone", 1);
     // A borrower that dies: its lender has the core at the next decision.
     lend(a, a->number, b->number, PATIENCE_NS);

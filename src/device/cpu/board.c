@@ -234,7 +234,7 @@ static void sweep_one(const char *path)
 /* Other groups whose last job was killed have left theirs. */
 static void sweep(const mr__board *b, const char *folder)
 {
-    char begin[32], path[PATH_MAX];
+    char begin[32], path[MR__BOARD_PATH_NBYTES];
     begin_of_name(begin, sizeof begin);
     DIR *list = opendir(folder);
     struct dirent *entry;

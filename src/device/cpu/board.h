@@ -6,7 +6,6 @@
 #include "base/thread.h"
 #include "device/cpu/cores.h"
 #include "device/cpu/placement.h"
-#include <limits.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
@@ -54,7 +53,7 @@ struct mr__board {
     int fd;
     mr__board_file *file;
     uint32_t number, own;
-    char path[PATH_MAX];
+    char path[MR__BOARD_PATH_NBYTES];
     bool ready;      /* the mutex is made */
     mr__mutex mutex; /* of those who decide: locks of a file are not between threads of one description */
     mr__board_view view;

@@ -6,6 +6,7 @@
 #include "device/cpu/board.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <string.h>

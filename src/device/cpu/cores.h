@@ -22,7 +22,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-enum { MR__BOARD_MEMBERS = 64, MR__BOARD_CORES = 1024, MR__BOARD_NAME_NBYTES = 65 };
+enum { MR__BOARD_MEMBERS = 64, MR__BOARD_CORES = 1024, MR__BOARD_NAME_NBYTES = 65, MR__BOARD_PATH_NBYTES = 4096 };
 
 #define MR__BOARD_IDLE UINT32_MAX
 
