@@ -83,8 +83,7 @@ typedef struct settings {
     /* with what */
     uint32_t slots, read_depth, numa_node;
     uint64_t memory_nbytes, timeout_ns;
-    const char *reading, *device;
-    const char *policy, *beside;
+    const char *reading, *device, *policy, *beside, *share;
     bool check_all, pin;
     bool man;
     const char *completion;

@@ -271,6 +271,12 @@ static const option options_means[] = {
          "When an accelerator that also trains may prepare: auto, by measured iteration time; off; exclusive, while "
          "the trainer waits; duty, a share of the time; overlapped, always",
      .words = "auto off exclusive duty overlapped"},
+    {.name = "share",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(settings, share),
+     .argument = "NAME",
+     .help = "Lend cores to, and borrow them from, other loaders of this machine that share under this name; --threads "
+             "are its own"},
     {0},
 };
 

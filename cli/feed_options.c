@@ -222,6 +222,7 @@ int feed_options(const command *c, feeding *f, mr_loader_options *out)
         .beside = s->beside,
         .targets = s->targets != NULL ? targets_of(s->targets) : 0,
         .mask_member = s->mask_member,
+        .share = s->share,
     };
     return result;
 }

@@ -200,6 +200,15 @@ static void put_waits(FILE *to, const terminal *t, const feeding *f)
             bytes_text(f->rss_nbytes).text);
 }
 
+static void put_shared(FILE *to, const terminal *t, const mr_loader_stats *s)
+{
+    if (s->cores_lent_seconds <= 0 && s->cores_borrowed_seconds <= 0)
+        return;
+    put_label(to, t, "shared");
+    fprintf(to, "lent cores for %s", duration_text(s->cores_lent_seconds).text);
+    fprintf(to, ", borrowed them for %s\n", duration_text(s->cores_borrowed_seconds).text);
+}
+
 static void put_hashes(FILE *to, const terminal *t, const sink *k)
 {
     if (k->kind != SINK_HASH)
@@ -286,6 +295,7 @@ static void put_text(const feeding *f)
     put_head(to, &t, f);
     put_stages(to, &t, &f->stats);
     put_waits(to, &t, f);
+    put_shared(to, &t, &f->stats);
     put_targets(to, &t, f);
     put_hashes(to, &t, &f->sink);
     put_written(to, &t, &f->sink);
@@ -386,6 +396,8 @@ static void put_json_stats(json *j, const feeding *f)
     json_real(j, "consumer_p99_us", s->consumer_p99_ns * 1e-3);
     json_real(j, "thread_idle_seconds", s->thread_idle_seconds);
     json_real(j, "thread_wait_seconds", s->thread_wait_seconds);
+    json_real(j, "cores_lent_seconds", s->cores_lent_seconds);
+    json_real(j, "cores_borrowed_seconds", s->cores_borrowed_seconds);
     json_number(j, "memory_nbytes", s->memory_nbytes);
     json_number(j, "rss_bytes", f->rss_nbytes);
     json_number(j, "rss_peak_nbytes", f->rss_peak_nbytes);

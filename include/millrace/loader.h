@@ -119,6 +119,9 @@ typedef struct mr_loader_options {
     const char *beside;      /* when an accelerator that also trains may prepare: "auto" [default], "off", "exclusive",
                                 "duty", "overlapped" */
     uint64_t trace;          /* remember the last so many tasks, for mr_loader_write_trace; 0: none; at most 2^22 */
+    const char *share;       /* a group of this user's loaders on this machine, by a name of 1 to 64 letters, digits and
+                                "._-", that lend each other cores: `threads` are this one's own. NULL: its threads are
+                                its own. Batches do not depend on it */
 } mr_loader_options;
 
 /*
@@ -242,6 +245,8 @@ typedef struct mr_loader_stats {
     const char *beside;                      /* the mode in force beside a trainer; NULL: there is none */
     uint32_t device_count;                   /* 0: no policy was asked for, and there is one device */
     mr_device_stats devices[MR_DEVICES_MAX];
+    double cores_lent_seconds;               /* that others worked on this loader's cores (share), */
+    double cores_borrowed_seconds;           /* and this one on theirs */
 } mr_loader_stats;
 
 /*

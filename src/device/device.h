@@ -30,6 +30,7 @@ typedef struct mr__device_options {
     bool has_numa_node;
     uint32_t numa_node;
     const struct mr__sim_options *sim; /* for `sim` alone (device/sim/sim.h); NULL: a plain one in a world of its own */
+    struct mr__board *board;           /* lanes run only on cores that this gives them (cpu/cores.h); NULL: on any */
 } mr__device_options;
 
 typedef struct mr__device_memory {

@@ -168,12 +168,14 @@ static int make_ready(mr_loader *l, mr__detail *detail)
 
 static int build(mr_loader *l, const mr_loader_options *o, const mr_recipe *recipe, mr__detail *detail)
 {
-    uint32_t threads = o->threads != 0 ? o->threads : mr_threads_default(), slots = 0;
+    uint32_t threads = o->threads != 0 ? o->threads : mr_threads_default(), slots = 0, lanes = 0;
     int result = check(o, detail);
     if (result == 0)
         result = set_out(l, o, recipe, detail);
     if (result == 0)
-        result = share_memory(l, o, threads, &slots, detail);
+        result = mr__share_init(l, o, threads, &lanes, detail);
+    if (result == 0)
+        result = share_memory(l, o, lanes, &slots, detail);
     if (result == 0)
         result = make_ready(l, detail);
     if (result == 0)
@@ -183,7 +185,7 @@ static int build(mr_loader *l, const mr_loader_options *o, const mr_recipe *reci
     if (result == 0)
         result = mr__bad_init(l, o, detail);
     if (result == 0)
-        result = mr__team_open(l, o, threads, detail);
+        result = mr__team_open(l, o, lanes, detail);
     if (result == 0) {
         fill_state(l);
         mr__team_ready(l);
@@ -194,6 +196,7 @@ static int build(mr_loader *l, const mr_loader_options *o, const mr_recipe *reci
 /* Also of one that is half built; it has no device any more. */
 static void dismantle(mr_loader *l)
 {
+    mr__share_fini(l);
     mr_dataset_free(l->dataset);
     mr__bad_fini(l);
     mr__ring_fini(l);

@@ -15,6 +15,7 @@
  *     lend.c        memory of a device that the program lends
  *     preparer.c    single samples
  *     team.c        the devices, and where there are several, or a policy was asked for, the crew that deals to them
+ *     share.c       cores that are shared with other loaders
  *
  * Invariants, true whenever the mutex is free:
  * 1. Each slot is free, or in the queue (being filled or mixed, or ready), or lent to a consumer. The queue is in the
@@ -37,6 +38,7 @@
 #include "loader/order.h"
 #include "loader/ranks.h"
 #include "loader/setup.h"
+#include "loader/share.h"
 #include "loader/state.h"
 #include "loader/team.h"
 #include <sys/types.h>
@@ -129,6 +131,7 @@ struct mr_loader {
     mr__team team;
     mr__device *device; /* the first of them: the host */
     mr__device_info info;
+    mr__share *share; /* NULL: its cores are its own */
 
     bool ready; /* mutex and condition are made */
     mr__mutex mutex;
@@ -155,6 +158,7 @@ struct mr_loader {
     mr__state at; /* what was delivered */
     mr__consumer_meter consumer;
     mr__visit visit;
+    uint32_t waiting;            /* consumers inside next or wait */
     uint64_t making_ns;          /* that mr_loader_new took */
     uint64_t begun_ns, first_ns; /* when the first next was, and the first batch */
 };

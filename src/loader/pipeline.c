@@ -361,10 +361,11 @@ void mr__loader_on_done(void *user, mr__task *first, size_t count)
     }
     bool mix = settled != 0 && settle(l, slot, settled);
     mr__loader_dispatch(l); // first, so that others have something to do
-    if (!mix)
-        return;
-    mix_slot(l, slot);
-    mr__loader_dispatch(l);
+    if (mix) {
+        mix_slot(l, slot);
+        mr__loader_dispatch(l);
+    }
+    mr__share_progress(l, slot);
 }
 
 /* 4. Deliver. */
@@ -541,6 +542,17 @@ static mr__visit arrive(const mr_loader *l)
     return (mr__visit){.came_ns = mr__clock_monotonic_ns(), .asked_ns = asked, .ready = count_ready(l)};
 }
 
+/* A consumer is there: others that share cores are told if he has to wait. The mutex is held, and given up for that. */
+static void begin_wait(mr_loader *l)
+{
+    l->waiting++;
+    if (l->share == NULL || has_answer(l))
+        return;
+    mr__mutex_unlock(&l->mutex);
+    mr__share_post(l);
+    mr__mutex_lock(&l->mutex);
+}
+
 int mr_loader_next(mr_loader *l, mr_batch **out)
 {
     int result = out != NULL ? mr__loader_here(l) : MR_EARGUMENT;
@@ -551,7 +563,9 @@ int mr_loader_next(mr_loader *l, mr_batch **out)
     mr__mutex_lock(&l->mutex);
     mr__visit visit = arrive(l);
     l->visit = (mr__visit){0};
+    begin_wait(l);
     result = wait_for_batch(l, visit.came_ns, out);
+    l->waiting--;
     bool got = result == 0 && *out != NULL;
     if (got) {
         uint64_t left = now(l);
@@ -564,6 +578,7 @@ int mr_loader_next(mr_loader *l, mr_batch **out)
     mr__mutex_unlock(&l->mutex);
     if (got)
         mr__team_leave(l);
+    mr__share_post(l);
     return result;
 }
 
@@ -577,10 +592,12 @@ int mr_loader_wait(mr_loader *l, uint64_t timeout_ns)
     begin(l);
     mr__mutex_lock(&l->mutex);
     mr__visit visit = arrive(l);
+    begin_wait(l);
     while (!has_answer(l) && !failed && !late) {
         failed = wait_for_news(l, visit.came_ns, until) != 0; // which mr_loader_next then says, at once
         late = mr__clock_monotonic_ns() >= until;
     }
+    l->waiting--;
     result = has_answer(l) || failed ? 0 : MR_ETIMEOUT;
     visit.left_ns = now(l);
     l->visit = visit;
@@ -599,8 +616,10 @@ void mr_batch_release(mr_batch *batch)
     if (lent)
         slot->state = MR__SLOT_FREE;
     mr__mutex_unlock(&l->mutex);
-    if (lent)
-        mr__loader_dispatch(l);
+    if (!lent)
+        return;
+    mr__loader_dispatch(l);
+    mr__share_post(l);
 }
 
 void mr_loader_stop(mr_loader *l)

@@ -34,6 +34,7 @@ int mr_loader_get_stats(mr_loader *l, mr_loader_stats *stats)
     mr__measure_sum(l->team.meters, l->team.meter_count, &l->consumer, &s);
     mr__team_fill(l, &s);
     mr__mutex_unlock(&l->mutex);
+    mr__share_stats(l, &s);
     mr__mutex_lock(&l->bad.mutex);
     s.bad = l->bad.met;
     s.substitutes = l->bad.substitutes;

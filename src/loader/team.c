@@ -492,7 +492,8 @@ static int open_all(mr_loader *l, const mr_loader_options *o, uint32_t threads, 
                                   .lanes = threads,
                                   .pinning = o->pinning,
                                   .has_numa_node = o->has_numa_node,
-                                  .numa_node = o->numa_node};
+                                  .numa_node = o->numa_node,
+                                  .board = l->share != NULL ? l->share->board : NULL};
     int result = choose_policy(l, o, detail);
     if (result == 0 && machine)
         result = load_hardware(l, name + strlen(SIM_PREFIX), detail);

@@ -9,9 +9,11 @@
  * 1. Each errand is a lane's, or spare, or with the read-ahead: lanes + spare_count + reading = errand_count.
  * 2. If there is something to do (a group and a spare, or a finished read) and a lane waits, one was woken for it.
  * 3. At most one lane waits in the read-ahead, so that one stalled read holds up one lane.
+ * 4. With cores that are shared (cores.h), a lane has a core while it has a job, and no lane that waits for one has.
  */
 #include "base/clock.h"
 #include "base/thread.h"
+#include "device/cpu/cores.h"
 #include "device/cpu/placement.h"
 #include "device/device.h"
 #include "device/prepare.h"
@@ -34,6 +36,7 @@ typedef struct lane {
     mr__hands hands;
     mr__errand *errand;
     atomic_uint_least64_t ordinal; /* what it is busy with; UINT64_MAX: nothing */
+    uint32_t core;                 /* of those that are shared; MR__NO_CORE: none */
     uint64_t core_ns;              /* when it has ended */
     bool ended;
 } lane;
@@ -45,6 +48,7 @@ struct pool {
     mr__done *done;
     void *user;
     mr__placement placement;
+    mr__board *board; /* NULL: cores are not shared */
     mr__device_info info;
     bool ready; /* mutex and condition are made */
     mr__mutex mutex;
@@ -77,6 +81,41 @@ static bool is_closing(const pool *p)
     return atomic_load_explicit(&p->closing, memory_order_acquire);
 }
 
+/* A lane is woken for a job; not where none could have a core for it. The mutex is held. */
+static void wake_lane(pool *p)
+{
+    if (p->board == NULL || mr__core_any(p->board))
+        mr__condition_wake_one(&p->news);
+}
+
+static void leave_core(lane *l)
+{
+    if (l->core != MR__NO_CORE)
+        mr__core_leave(l->pool->board, l->core);
+    l->core = MR__NO_CORE;
+}
+
+/* Whether the lane may take a job: it has a core, or gets one. The mutex is held. */
+static bool has_core(lane *l)
+{
+    pool *p = l->pool;
+    if (p->board == NULL)
+        return true;
+    if (l->core != MR__NO_CORE && !mr__core_check(p->board, l->core))
+        leave_core(l);
+    bool any = p->length != 0 || p->reading != 0;
+    return any && (l->core != MR__NO_CORE || mr__core_take(p->board, &l->core));
+}
+
+/* There may be a core for somebody who waits. */
+static void on_cores(void *user)
+{
+    pool *p = user;
+    mr__mutex_lock(&p->mutex);
+    mr__condition_wake_all(&p->news);
+    mr__mutex_unlock(&p->mutex);
+}
+
 /* Gives the errand and its reading away, and the lane another. False: there is none to spare. */
 static bool send_away(lane *l)
 {
@@ -90,7 +129,7 @@ static bool send_away(lane *l)
         errand->away = true;
         atomic_fetch_add_explicit(&l->hands.meter->reads_waited, 1, memory_order_relaxed);
         atomic_fetch_add_explicit(&l->hands.meter->read_depth_sum, p->reading, memory_order_relaxed);
-        mr__condition_wake_one(&p->news);
+        wake_lane(p);
     }
     mr__mutex_unlock(&p->mutex);
     if (can)
@@ -158,12 +197,30 @@ static void tell_done(lane *l, mr__task *first, size_t count)
     mr__hands_lap(&l->hands, MR__AT_ORDER, count, 0);
 }
 
+/* The lane's core is wanted elsewhere: what it has not begun is the next thing to do, for whoever has one. */
+static bool put_back(lane *l, group rest)
+{
+    pool *p = l->pool;
+    if (l->core == MR__NO_CORE || mr__core_check(p->board, l->core))
+        return false;
+    mr__mutex_lock(&p->mutex);
+    p->first = p->first != 0 ? p->first - 1 : p->capacity - 1; // there is room: it was taken from there
+    p->groups[p->first] = rest;
+    p->length++;
+    leave_core(l);
+    wake_lane(p);
+    mr__mutex_unlock(&p->mutex);
+    return true;
+}
+
 /* A task that was sent away leaves the list, and is done by itself. */
 static void run_group(lane *l, group g)
 {
     mr__task *done = NULL, **end = &done;
     size_t count = 0;
-    for (mr__task *task = g.first, *next; task != NULL && !is_closing(l->pool); task = next) {
+    for (mr__task *task = g.first, *next; task != NULL && !is_closing(l->pool); task = next, g.count--) {
+        if (task != g.first && put_back(l, (group){task, g.count}))
+            break;
         next = task->next;
         task->next = NULL;
         if (run_task(l, task)) {
@@ -188,7 +245,7 @@ static void resume(lane *l, mr__errand *errand)
     p->spare[p->spare_count++] = l->errand;
     p->reading--;
     errand->away = false;
-    mr__condition_wake_one(&p->news); // for a group that waits for a spare, or to fetch the next
+    wake_lane(p); // for a group that waits for a spare, or to fetch the next
     mr__mutex_unlock(&p->mutex);
     l->errand = errand;
     atomic_store_explicit(&l->ordinal, errand->task->ordinal, memory_order_relaxed);
@@ -228,7 +285,7 @@ static bool find_job(lane *l, job *j)
         p->first = p->first + 1 < p->capacity ? p->first + 1 : 0;
         p->length--;
         if (p->length != 0 || p->reading != 0)
-            mr__condition_wake_one(&p->news); // there is more, for another
+            wake_lane(p); // there is more, for another
     } else if (p->reading != 0 && !p->fetching) {
         fetch(l, j);
         mr__hands_lap(&l->hands, MR__AT_WAIT, 1, 0);
@@ -244,8 +301,9 @@ static bool get_job(lane *l, job *j)
     *j = (job){0};
     mr__mutex_lock(&p->mutex);
     while (!is_closing(p) && j->errand == NULL && j->group.count == 0) {
-        if (find_job(l, j))
+        if (has_core(l) && find_job(l, j))
             continue;
+        leave_core(l);
         mr__stage_id why = p->reading != 0 ? MR__AT_WAIT : MR__AT_IDLE;
         mr__condition_wait(&p->news, &p->mutex, MR__FOR_EVER);
         mr__hands_lap(&l->hands, why, 1, 0);
@@ -276,6 +334,7 @@ static void run_lane(void *arg)
         atomic_store_explicit(&l->ordinal, UINT64_MAX, memory_order_relaxed);
     }
     mr__mutex_lock(&p->mutex);
+    leave_core(l);
     l->core_ns = own_core_ns();
     l->ended = true;
     p->alive--;
@@ -336,6 +395,8 @@ static bool close_pool(mr__device *device, uint64_t deadline_ns)
     mr__condition_wake_all(&p->news);
     mr__mutex_unlock(&p->mutex);
     mr__read_ahead_close(p->ahead);
+    if (p->board != NULL)
+        mr__board_deafen(p->board);
     bool left = all_left(p, deadline_ns);
     for (uint32_t i = 0; i < p->info.lanes; i++)
         if (left)
@@ -387,6 +448,7 @@ static int equip_lanes(pool *p, mr__detail *detail)
             return result;
         l->pool = p;
         l->number = i;
+        l->core = MR__NO_CORE;
         l->errand = &p->errands[i];
         l->ordinal = UINT64_MAX;
         p->meters[i] = l->hands.meter;
@@ -410,6 +472,8 @@ static int start_lanes(pool *p, mr__detail *detail)
                               p->info.lanes);
         }
     }
+    if (result == 0 && p->board != NULL)
+        result = mr__board_listen(p->board, on_cores, p, detail);
     return result;
 }
 
@@ -424,6 +488,7 @@ static int open_pool(const mr__device_options *options, mr__device **out, mr__de
     p->work = work;
     p->done = options->done;
     p->user = options->user;
+    p->board = options->board;
     p->info = size_up(work, options->lanes);
     int result =
         mr__placement_init(&p->placement, options->pinning, options->has_numa_node, options->numa_node, detail);
@@ -459,7 +524,7 @@ static int submit(mr__device *device, mr__task *first, size_t count)
         size_t to_end = p->capacity - p->first;
         p->groups[p->length < to_end ? p->first + p->length : p->length - to_end] = (group){first, count};
         p->length++;
-        mr__condition_wake_one(&p->news);
+        wake_lane(p);
     }
     mr__mutex_unlock(&p->mutex);
     return closing ? MR_ECLOSED : room ? 0 : MR_ELIMIT;
