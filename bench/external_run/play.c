@@ -91,7 +91,7 @@ outcome play(way_of way, const point *p, uint64_t batches)
                                .learns = p->learns || (way == WAY_REMOTE && p->link_gbs > 0),
                                .sample = draw_sample,
                                .user = &own};
-    if (mr__rig_run(&options, &result, &detail) != 0 || result.tasks != batches * p->batch || result.twice != 0) {
+    if (mr__rig_run(&options, &result, &detail) != 0 || result.tasks != batches * p->batch) {
         fprintf(stderr, "external: %s: a simulation failed: %s\n", way_name(way), detail.text);
         exit(1);
     }
