@@ -193,7 +193,8 @@ void show_departures(report *r)
     columns[11] = "why";
     report_table(
         r, "Where the closed form is left",
-        "Water pours, samples do not. Predicted: as batches are ahead, the end of one loses little, however "
+        "Water pours, samples do not. Not predicted, but explained after a first run: as batches are ahead, the end of "
+        "one loses little, however "
         "uneven its samples. But what the accelerator has begun when the trainer goes on is not torn, and that "
         "is the next batch's largest sample, or several fused ones: `exclusive` reaches into the step, and is "
         "faster than its form by S/(W + S) of that. A submission's own time makes `overlapped` slower. "
