@@ -39,7 +39,8 @@ typedef struct rig {
     uint64_t opened, delivered; /* batches */
     uint64_t armed_ns;          /* when the world will wake us; UINT64_MAX: not */
     bool stepping, waits;
-    uint64_t counted_from_ns, counted_from; /* iterations that count begin here */
+    uint64_t counted_from_ns, counted_from; /* iterations that count begin here, */
+    uint64_t counted_to_ns;                 /* and end where the last batch is taken */
     double waited_ns, wait_since_ns;
     mr__rig_result *result;
 } rig;
@@ -183,6 +184,7 @@ static void deliver(rig *r)
             r->waited_ns += (double)now_of(r) - r->wait_since_ns;
         r->waits = false;
         s->busy = false;
+        r->counted_to_ns = now_of(r);
         if (++r->delivered == r->o->batches / 4 + 1) {
             r->counted_from = r->delivered;
             r->counted_from_ns = now_of(r);
@@ -370,7 +372,7 @@ static void sum_up(rig *r)
 {
     mr__rig_result *result = r->result;
     uint64_t jobs = 0, counted = r->delivered - r->counted_from;
-    double since = (double)(now_of(r) - r->counted_from_ns);
+    double since = (double)(r->counted_to_ns - r->counted_from_ns);
     result->seconds = (double)now_of(r) / 1e9;
     result->span_ratio /= (double)r->o->batches;
     result->span_seconds /= (double)r->o->batches;
