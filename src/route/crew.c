@@ -12,6 +12,9 @@ static const double BELIEVED_SPEED = 1;
 static const double STRAYED = 1.2;
 enum { AGAIN_AFTER = 4 };
 
+/* A single job that takes so many times as long as it should, and so many sigmas, shows that its device is slower. */
+static const double FAR_SLOWER = 2.5, FAR_SIGMAS = 3;
+
 typedef struct member {
     mr__device *device;
     const char *name;
@@ -36,8 +39,9 @@ struct mr__crew {
 
 const char *mr__mishap_text(mr__mishap mishap)
 {
-    static const char *const texts[] = {"gave its tasks back", "did not answer in time", "gave bytes that were damaged",
-                                        "had no memory for a task", "is well again"};
+    static const char *const texts[] = {
+        "gave its tasks back",      "did not answer in time", "gave bytes that were damaged",
+        "had no memory for a task", "was far too slow",       "is well again"};
     return (unsigned)mishap < MR__MISHAPS ? texts[mishap] : "";
 }
 
@@ -148,6 +152,23 @@ static void predict(mr__crew *c, mr__job *job)
     }
 }
 
+/* Others take of its memory, and give back. 0 is no bound for the scheduler, and nothing for a device that has some. */
+static void read_memory(mr__crew *c, uint32_t device)
+{
+    mr__device_memory memory = mr__device_read_memory(c->members[device].device);
+    mr__sched_memory(c->sched, device,
+                     memory.total_nbytes != 0 && memory.budget_nbytes == 0 ? 1 : memory.budget_nbytes);
+}
+
+/* Whether it was ever seen at work, by this run or an earlier one. */
+static bool is_known(mr__crew *c, uint32_t device)
+{
+    for (uint32_t f = 0; f < c->options.forms; f++)
+        if (mr__crew_cost(c, device, f)->samples != 0)
+            return true;
+    return false;
+}
+
 void mr__crew_add(mr__crew *c, uint32_t batch, uint32_t count, const mr__features *features, const uint8_t *forms,
                   uint64_t now_ns)
 {
@@ -165,8 +186,11 @@ void mr__crew_add(mr__crew *c, uint32_t batch, uint32_t count, const mr__feature
         c->forms[number] = forms != NULL ? forms[i] : 0;
         predict(c, &jobs[i]);
     }
-    for (uint32_t d = 0; d < c->options.device_count; d++)
-        mr__sched_memory(c->sched, d, mr__device_read_memory(c->members[d].device).budget_nbytes);
+    for (uint32_t d = 0; d < c->options.device_count; d++) {
+        read_memory(c, d);
+        if (!c->options.told && d != 0)
+            mr__sched_unseen(c->sched, d, !is_known(c, d));
+    }
     mr__sched_add(c->sched, batch, count, now_ns);
 }
 
@@ -233,6 +257,8 @@ static void set_aside(mr__crew *c, uint32_t device, mr__mishap mishap, uint64_t 
     if (st->aside_until_ns > now_ns)
         return;
     note(c, device, mishap);
+    if (mishap == MR__MISHAP_MEMORY)
+        read_memory(c, device);
     mr__sched_fail(c->sched, device, now_ns);
 }
 
@@ -261,6 +287,16 @@ static void compare(mr__crew *c, const mr__job *job, uint32_t device)
         m->strayed = true;
 }
 
+/*
+ * A device that gets few jobs would be believed to be as fast as it was for many batches. One job that takes far longer
+ * than errors explain is enough to believe the worse: that costs little if it is wrong. (The host has jobs enough.)
+ */
+static void notice_slowness(mr__cost *cost, uint32_t device, double ratio)
+{
+    if (device != 0 && cost->samples != 0 && ratio > FAR_SLOWER && log(ratio) > FAR_SIGMAS * mr__cost_sigma(cost))
+        mr__cost_rescale(cost, ratio);
+}
+
 static void learn(mr__crew *c, const mr__job *job, const mr__pick *pick)
 {
     if (c->options.told || job->back != NULL)
@@ -268,8 +304,29 @@ static void learn(mr__crew *c, const mr__job *job, const mr__pick *pick)
     double launch = c->members[pick->device].launch_ns / pick->count;
     double own = (double)job->busy_ns - launch;
     size_t number = number_of(c, job);
-    mr__cost_learn(mr__crew_cost(c, pick->device, c->forms[number]), &c->features[number], own > 1 ? (uint64_t)own : 1);
+    mr__cost *cost = mr__crew_cost(c, pick->device, c->forms[number]);
+    notice_slowness(cost, pick->device, own / mr__cost_predict(cost, &c->features[number]));
+    mr__cost_learn(cost, &c->features[number], own > 1 ? (uint64_t)own : 1);
     compare(c, job, pick->device);
+}
+
+/* What is taken from a device because it is too slow has taken so long at least. */
+static void learn_slowness(mr__crew *c, uint32_t device, uint64_t now_ns)
+{
+    const mr__station *st = &c->sched->stations[device];
+    for (uint32_t i = 0; !c->options.told && i < st->capacity; i++) {
+        const mr__pick *pick = &st->picks[i];
+        double whole = pick->first != NULL ? mr__pick_ns(c->sched, pick, NULL) : 0;
+        for (const mr__job *job = pick->first; job != NULL; job = job->next) {
+            size_t number = number_of(c, job);
+            mr__cost *cost = mr__crew_cost(c, device, c->forms[number]);
+            double ns = (double)(now_ns - pick->begun_ns) * job->ns[device] / whole;
+            double ratio = ns / mr__cost_predict(cost, &c->features[number]);
+            notice_slowness(cost, device, ratio);
+            if (ratio > 1)
+                mr__cost_learn(cost, &c->features[number], (uint64_t)ns);
+        }
+    }
 }
 
 /* The last task of a job has come back. */
@@ -381,8 +438,15 @@ uint32_t mr__crew_tick(mr__crew *c, uint64_t now_ns)
 {
     open_or_shut(c, now_ns);
     uint32_t device = mr__sched_overdue(c->sched, now_ns);
-    if (device != UINT32_MAX)
-        set_aside(c, device, MR__MISHAP_LATE, now_ns);
+    if (device == UINT32_MAX)
+        return device;
+    bool late = false;
+    const mr__station *st = &c->sched->stations[device];
+    for (uint32_t i = 0; i < st->capacity; i++)
+        late = late || (st->picks[i].first != NULL && st->picks[i].deadline_ns <= now_ns);
+    if (!late)
+        learn_slowness(c, device, now_ns);
+    set_aside(c, device, late ? MR__MISHAP_LATE : MR__MISHAP_SLOW, now_ns);
     return device;
 }
 
