@@ -12,16 +12,28 @@ static const double BELIEVED_SPEED = 1;
 static const double STRAYED = 1.2;
 enum { AGAIN_AFTER = 4 };
 
-/* A single job that takes so many times as long as it should, and so many sigmas, shows that its device is slower. */
-static const double FAR_SLOWER = 2.5, FAR_SIGMAS = 3;
+/* Of a job's time this much at least is its own, not its launch, or nothing is learned from it. */
+static const double OWN_LEAST = 0.25, OWN_FIRST = 0.02; /* of the first, of which something has to be */
+
+/*
+ * A device that does few jobs in a batch is slower than believed once those that took longer than they should did so by
+ * this many sigmas together, of each of which one is chance. (Page's test.)
+ */
+static const double SLOWER_SIGMAS = 3, SIGMA_LEAST = 0.25;
+enum { FEW_JOBS = 10 };
+
+#define SLOW_BACK_NS UINT64_C(10000000)
 
 typedef struct member {
     mr__device *device;
     const char *name;
     double launch_ns;
     bool can_fail;
-    bool strayed;     /* what it was believed to take is not what it takes */
-    uint32_t learned; /* jobs since jobs were last predicted anew */
+    bool strayed;              /* what it was believed to take is not what it takes */
+    uint32_t learned;          /* jobs since jobs were last predicted anew */
+    double per_batch;          /* jobs that it does for each batch, about */
+    double slower, slower_log; /* how much longer jobs took than chance explains, and in all, as logarithms; */
+    uint32_t slower_count;     /* as many of them */
     uint64_t mishaps[MR__MISHAPS];
 } member;
 
@@ -188,6 +200,7 @@ void mr__crew_add(mr__crew *c, uint32_t batch, uint32_t count, const mr__feature
     }
     for (uint32_t d = 0; d < c->options.device_count; d++) {
         read_memory(c, d);
+        c->members[d].per_batch /= 2;
         if (!c->options.told && d != 0)
             mr__sched_unseen(c->sched, d, !is_known(c, d));
     }
@@ -288,24 +301,40 @@ static void compare(mr__crew *c, const mr__job *job, uint32_t device)
 }
 
 /*
- * A device that gets few jobs would be believed to be as fast as it was for many batches. One job that takes far longer
- * than errors explain is enough to believe the worse: that costs little if it is wrong. (The host has jobs enough.)
+ * A device that gets few jobs would be believed to be as fast as it was for many batches, each of which waits for it.
+ * So two or three that took far too long are enough to believe the worse, which costs little if it is wrong.
  */
-static void notice_slowness(mr__cost *cost, uint32_t device, double ratio)
+static void notice_slowness(member *m, mr__cost *cost, double ratio)
 {
-    if (device != 0 && cost->samples != 0 && ratio > FAR_SLOWER && log(ratio) > FAR_SIGMAS * mr__cost_sigma(cost))
-        mr__cost_rescale(cost, ratio);
+    double sigma = mr__cost_sigma(cost) > SIGMA_LEAST ? mr__cost_sigma(cost) : SIGMA_LEAST;
+    m->per_batch++;
+    m->slower += log(ratio > 1e-9 ? ratio : 1e-9) - sigma;
+    m->slower_log += log(ratio > 1e-9 ? ratio : 1e-9);
+    m->slower_count++;
+    if (m->slower > SLOWER_SIGMAS * sigma && m->per_batch < 2 * FEW_JOBS && cost->samples != 0) {
+        mr__cost_rescale(cost, exp(m->slower_log / m->slower_count));
+        m->strayed = true;
+        m->learned = AGAIN_AFTER;
+        m->slower = 0;
+    }
+    if (!(m->slower > 0)) {
+        m->slower = m->slower_log = 0;
+        m->slower_count = 0;
+    }
 }
 
 static void learn(mr__crew *c, const mr__job *job, const mr__pick *pick)
 {
     if (c->options.told || job->back != NULL)
         return;
-    double launch = c->members[pick->device].launch_ns / pick->count;
-    double own = (double)job->busy_ns - launch;
+    double launch = c->members[pick->device].launch_ns / pick->count, busy = (double)job->busy_ns;
+    double own = busy - launch;
     size_t number = number_of(c, job);
     mr__cost *cost = mr__crew_cost(c, pick->device, c->forms[number]);
-    notice_slowness(cost, pick->device, own / mr__cost_predict(cost, &c->features[number]));
+    if (own < OWN_LEAST * busy && cost->samples != 0)
+        return; // it was launching, mostly: nothing is seen of the job itself
+    own = own > OWN_FIRST * busy ? own : OWN_FIRST * busy;
+    notice_slowness(&c->members[pick->device], cost, own / mr__cost_predict(cost, &c->features[number]));
     mr__cost_learn(cost, &c->features[number], own > 1 ? (uint64_t)own : 1);
     compare(c, job, pick->device);
 }
@@ -322,7 +351,7 @@ static void learn_slowness(mr__crew *c, uint32_t device, uint64_t now_ns)
             mr__cost *cost = mr__crew_cost(c, device, c->forms[number]);
             double ns = (double)(now_ns - pick->begun_ns) * job->ns[device] / whole;
             double ratio = ns / mr__cost_predict(cost, &c->features[number]);
-            notice_slowness(cost, device, ratio);
+            notice_slowness(&c->members[device], cost, ratio);
             if (ratio > 1)
                 mr__cost_learn(cost, &c->features[number], (uint64_t)ns);
         }
@@ -446,7 +475,10 @@ uint32_t mr__crew_tick(mr__crew *c, uint64_t now_ns)
         late = late || (st->picks[i].first != NULL && st->picks[i].deadline_ns <= now_ns);
     if (!late)
         learn_slowness(c, device, now_ns);
+    bool tried = st->trial || st->unseen;
     set_aside(c, device, late ? MR__MISHAP_LATE : MR__MISHAP_SLOW, now_ns);
+    if (!late && !tried && !c->options.told)
+        mr__sched_retry(c->sched, device, now_ns + SLOW_BACK_NS); // now that it is known to be slow
     return device;
 }
 

@@ -661,6 +661,12 @@ void mr__sched_fail(mr__sched *s, uint32_t device, uint64_t now_ns)
     spoil_plans(s);
 }
 
+void mr__sched_retry(mr__sched *s, uint32_t device, uint64_t at_ns)
+{
+    mr__station *st = &s->stations[device];
+    st->aside_until_ns = at_ns < st->aside_until_ns ? at_ns : st->aside_until_ns;
+}
+
 void mr__sched_allow(mr__sched *s, uint32_t device, uint64_t room_ns)
 {
     if ((room_ns != 0) != (s->stations[device].room_ns != 0))

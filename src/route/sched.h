@@ -143,6 +143,9 @@ void mr__sched_close(mr__sched *sched, uint32_t batch);
 /* The device failed, and is set aside for a while; its jobs have to be returned. */
 void mr__sched_fail(mr__sched *sched, uint32_t device, uint64_t now_ns);
 
+/* It is tried again at that time already. */
+void mr__sched_retry(mr__sched *sched, uint32_t device, uint64_t at_ns);
+
 /* How long a fused pick of it may be (a trainer's device, while the trainer is at it); 0: it gets nothing. */
 void mr__sched_allow(mr__sched *sched, uint32_t device, uint64_t room_ns);
 
