@@ -106,11 +106,60 @@ void mr__team_submit(mr_loader *l, const mr__gift *gift)
     mr__mutex_unlock(&l->mutex);
 }
 
+static mr__mark mark_of(const mr_loader *l, const mr__task *task)
+{
+    const mr__slot *slot = task->batch;
+    return (mr__mark){.begun_ns = task->begun_ns,
+                      .busy_ns = task->busy_ns,
+                      .seen_ns = mr__team_now_ns(l),
+                      .predicted_ns = UINT64_MAX,
+                      .ordinal = task->ordinal,
+                      .epoch = slot->batch.epoch,
+                      .batch = slot->batch.number,
+                      .pick = UINT64_MAX,
+                      .form = task->form,
+                      .lane = (uint16_t)task->lane,
+                      .reason = MR__MARK_SUBSTITUTE,
+                      .mishap = MR__MISHAPS,
+                      .code = (int16_t)task->code,
+                      .fused = 1};
+}
+
+static void watch(void *user, const mr__sight *sight)
+{
+    mr_loader *l = user;
+    const mr__pick *pick = sight->pick;
+    mr__mark mark = mark_of(l, sight->task);
+    double launch = (double)l->team.launch_ns[pick->device] / pick->count / sight->job->count;
+    double predicted = sight->predicted_ns + launch;
+    if (sight->task->code == MR_ECLOSED) // nobody has begun it
+        return;
+    if (predicted >= 0 && predicted < 1e18)
+        mark.predicted_ns = (uint64_t)predicted;
+    mark.pick = pick->number;
+    mark.device = (uint8_t)pick->device;
+    mark.reason = (uint8_t)pick->reason;
+    mark.mishap = (uint8_t)sight->mishap;
+    mark.fused = (uint16_t)pick->count;
+    mr__trace_add(l->team.trace, &mark);
+}
+
+/* Those that take the place of bad samples go to the host, and the crew does not know of them. The mutex is held. */
+static void watch_substitutes(mr_loader *l, const mr__task *first)
+{
+    for (const mr__task *task = first; l->team.trace != NULL && task != NULL; task = task->next) {
+        mr__mark mark = mark_of(l, task);
+        if (task->job == NULL && task->code != MR_ECLOSED)
+            mr__trace_add(l->team.trace, &mark);
+    }
+}
+
 size_t mr__team_done(mr_loader *l, mr__task **first, size_t count)
 {
     mr__task *settled;
     mr__crew_check(*first, l->work.finish.output.sample_nbytes);
     mr__mutex_lock(&l->mutex);
+    watch_substitutes(l, *first);
     size_t ended = mr__crew_done(l->team.crew, *first, mr__team_now_ns(l), &settled);
     l->in_flight -= count - ended; // what is not settled is left, for other devices
     if (l->in_flight == 0)
@@ -206,26 +255,6 @@ void mr__team_leave(mr_loader *l)
 }
 
 /* 4. What is kept and told. */
-
-static void watch(void *user, const mr__sight *sight)
-{
-    mr_loader *l = user;
-    const mr__task *task = sight->task;
-    const mr__slot *slot = task->batch;
-    mr__trace_add(l->team.trace, &(mr__mark){.begun_ns = task->begun_ns,
-                                             .busy_ns = task->busy_ns,
-                                             .predicted_ns = (uint64_t)sight->predicted_ns,
-                                             .ordinal = task->ordinal,
-                                             .epoch = slot->batch.epoch,
-                                             .batch = slot->batch.number,
-                                             .pick = sight->pick->begun_ns,
-                                             .form = task->form,
-                                             .lane = (uint16_t)task->lane,
-                                             .device = (uint8_t)sight->pick->device,
-                                             .reason = (uint8_t)sight->pick->reason,
-                                             .code = (int16_t)task->code,
-                                             .fused = (uint16_t)sight->pick->count});
-}
 
 static mr__cost_key cost_key(const mr_loader *l)
 {

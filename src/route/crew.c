@@ -297,9 +297,9 @@ static void end_job(mr__crew *c, mr__job *job, uint64_t now_ns)
         mr__sched_close(c->sched, batch);
 }
 
-static void watch(const mr__crew *c, const mr__task *task, const mr__job *job)
+static void watch(const mr__crew *c, const mr__task *task, const mr__job *job, mr__mishap mishap)
 {
-    mr__sight sight = {task, job, job->pick, job->ns[job->pick->device] / job->count};
+    mr__sight sight = {task, job, job->pick, job->ns[job->pick->device] / job->count, mishap};
     if (c->options.seen != NULL)
         c->options.seen(c->options.user, &sight);
 }
@@ -313,7 +313,7 @@ static bool end_task(mr__crew *c, mr__task *task, uint64_t now_ns)
     uint32_t device = job->pick->device;
     mr__mishap mishap = judge(c, task, device);
     bool is_final = mishap == MR__MISHAPS;
-    watch(c, task, job);
+    watch(c, task, job, mishap);
     job->busy_ns += task->busy_ns;
     c->members[device].busy_ns += task->busy_ns;
     if (is_final) {
@@ -352,8 +352,12 @@ size_t mr__crew_done(mr__crew *c, mr__task *first, uint64_t now_ns, mr__task **s
 void mr__crew_refused(mr__crew *c, const mr__gift *gift, uint64_t now_ns)
 {
     mr__task *settled;
-    for (mr__task *task = gift->first; task != NULL; task = task->next)
+    for (mr__task *task = gift->first; task != NULL; task = task->next) {
         task->code = MR_EDEVICE;
+        task->lane = 0;
+        task->begun_ns = now_ns;
+        task->busy_ns = 0;
+    }
     (void)mr__crew_done(c, gift->first, now_ns, &settled);
 }
 

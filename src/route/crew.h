@@ -43,6 +43,7 @@ typedef struct mr__sight {
     const mr__job *job;
     const mr__pick *pick;
     double predicted_ns; /* of the task: its share of the job, without the launch */
+    mr__mishap mishap;   /* why it goes to another device; MR__MISHAPS: it does not */
 } mr__sight;
 
 typedef struct mr__crew_options {

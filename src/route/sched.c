@@ -521,6 +521,7 @@ static void send_pick(mr__sched *s, mr__pick *pick, uint64_t now_ns)
     pick->begun_ns = now_ns;
     pick->due_ns = now_ns + whole;
     pick->deadline_ns = st->device.can_fail ? now_ns + 2 * whole + s->options.deadline_ns : UINT64_MAX;
+    pick->number = st->tally.picks;
     pick->open = pick->count;
     lot->left -= pick->count;
     lot->work = lot->left != 0 && lot->work > pick->work ? lot->work - pick->work : 0;

@@ -75,6 +75,7 @@ struct mr__pick {
     mr__job *first;
     uint32_t count; /* jobs */
     mr__reason reason;
+    uint64_t number; /* of the picks of its device */
     uint64_t begun_ns;
     uint64_t due_ns;      /* when it should be done */
     uint64_t deadline_ns; /* when its device is taken to have failed; UINT64_MAX: never */
