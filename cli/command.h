@@ -84,7 +84,7 @@ typedef struct settings {
     uint32_t slots, read_depth, numa_node;
     uint64_t memory_nbytes, timeout_ns;
     const char *reading, *device;
-    const char *policy, *beside;
+    const char *policy, *beside, *trace;
     bool check_all, pin;
     bool man;
     const char *completion;

@@ -307,6 +307,28 @@ static void load_costs(mr_loader *l)
     mr__free(&l->hooks, routes);
 }
 
+static void fill_device(const mr__team *t, uint32_t d, mr_device_stats *is)
+{
+    mr__sched_tally tally = mr__sched_tally_of(mr__crew_sched(t->crew), d);
+    *is = (mr_device_stats){.name = t->names[d],
+                            .lanes = t->devices[d]->type->info(t->devices[d]).lanes,
+                            .samples = mr__crew_tasks(t->crew, d),
+                            .jobs = tally.jobs,
+                            .submissions = tally.picks,
+                            .busy_seconds = mr__crew_busy_seconds(t->crew, d),
+                            .failures = tally.failures,
+                            .gave_back = mr__crew_mishaps(t->crew, d, MR__MISHAP_LOST),
+                            .late = mr__crew_mishaps(t->crew, d, MR__MISHAP_LATE),
+                            .damaged = mr__crew_mishaps(t->crew, d, MR__MISHAP_WRONG),
+                            .no_memory = mr__crew_mishaps(t->crew, d, MR__MISHAP_MEMORY),
+                            .recovered = mr__crew_mishaps(t->crew, d, MR__MISHAP_BACK),
+                            .aside = tally.aside,
+                            .returned = mr__crew_lost(t->crew, d)};
+    for (int m = 0; m < MR__MISHAPS; m++)
+        if (mr__crew_mishaps(t->crew, d, (mr__mishap)m) != 0 && m != MR__MISHAP_BACK)
+            is->mishap = mr__mishap_text((mr__mishap)m);
+}
+
 void mr__team_fill(mr_loader *l, mr_loader_stats *s)
 {
     const mr__team *t = &l->team;
@@ -315,20 +337,10 @@ void mr__team_fill(mr_loader *l, mr_loader_stats *s)
     s->device_count = t->crew != NULL ? t->count : 0;
     if (t->crew != NULL && t->trainer != NULL)
         s->beside = mr__beside_mode_name(mr__crew_beside(t->crew)->mode);
-    for (uint32_t d = 0; d < s->device_count; d++) {
-        mr__sched_tally tally = mr__sched_tally_of(mr__crew_sched(t->crew), d);
-        mr_device_stats *is = &s->devices[d];
-        *is = (mr_device_stats){.name = t->names[d],
-                                .lanes = t->devices[d]->type->info(t->devices[d]).lanes,
-                                .jobs = tally.jobs,
-                                .submissions = tally.picks,
-                                .failures = tally.failures,
-                                .returned = tally.returned,
-                                .busy_seconds = mr__crew_busy_seconds(t->crew, d)};
-        for (int m = 0; m < MR__MISHAPS; m++)
-            if (mr__crew_mishaps(t->crew, d, (mr__mishap)m) != 0 && m != MR__MISHAP_BACK)
-                is->mishap = mr__mishap_text((mr__mishap)m);
-    }
+    for (uint32_t d = 0; d < s->device_count; d++)
+        fill_device(t, d, &s->devices[d]);
+    s->traced = t->trace != NULL ? mr__trace_count(t->trace) : 0;
+    s->forgotten = t->trace != NULL ? mr__trace_forgotten(t->trace) : 0;
 }
 
 /* 5. Opening and closing. */

@@ -20,6 +20,7 @@ typedef struct member {
     bool strayed;     /* what it was believed to take is not what it takes */
     uint32_t learned; /* jobs since jobs were last predicted anew */
     uint64_t busy_ns;
+    uint64_t tasks, lost;
     uint64_t mishaps[MR__MISHAPS];
 } member;
 
@@ -316,6 +317,7 @@ static bool end_task(mr__crew *c, mr__task *task, uint64_t now_ns)
     watch(c, task, job, mishap);
     job->busy_ns += task->busy_ns;
     c->members[device].busy_ns += task->busy_ns;
+    *(is_final ? &c->members[device].tasks : &c->members[device].lost) += 1;
     if (is_final) {
         task->job = NULL;
     } else {
@@ -416,6 +418,16 @@ const mr__beside *mr__crew_beside(const mr__crew *c)
 uint64_t mr__crew_mishaps(const mr__crew *c, uint32_t device, mr__mishap mishap)
 {
     return c->members[device].mishaps[mishap];
+}
+
+uint64_t mr__crew_tasks(const mr__crew *c, uint32_t device)
+{
+    return c->members[device].tasks;
+}
+
+uint64_t mr__crew_lost(const mr__crew *c, uint32_t device)
+{
+    return c->members[device].lost;
 }
 
 double mr__crew_busy_seconds(const mr__crew *c, uint32_t device)

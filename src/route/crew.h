@@ -109,6 +109,10 @@ mr__sched *mr__crew_sched(mr__crew *crew);
 const mr__beside *mr__crew_beside(const mr__crew *crew);
 uint64_t mr__crew_mishaps(const mr__crew *crew, uint32_t device, mr__mishap mishap);
 
+/* Tasks that it did, whatever came of them; that it gave back, or gave wrong, and others did. */
+uint64_t mr__crew_tasks(const mr__crew *crew, uint32_t device);
+uint64_t mr__crew_lost(const mr__crew *crew, uint32_t device);
+
 /* How long its lanes were busy with what it did. */
 double mr__crew_busy_seconds(const mr__crew *crew, uint32_t device);
 

@@ -652,5 +652,7 @@ uint32_t mr__sched_overdue(const mr__sched *s, uint64_t now_ns)
 
 mr__sched_tally mr__sched_tally_of(const mr__sched *s, uint32_t device)
 {
-    return s->stations[device].tally;
+    mr__sched_tally tally = s->stations[device].tally;
+    tally.aside = s->stations[device].trial;
+    return tally;
 }
