@@ -105,11 +105,25 @@ static void advise_storage(const feeding *f, advice *a)
         add(a, "store fewer bytes an image, or on a faster disk");
 }
 
+/* What binds. Of a simulated machine it is known who waited, and not which stage its devices were at. */
+static const char *binding(const mr_loader_stats *s)
+{
+    const char *what = s->bottleneck != NULL ? s->bottleneck : "none";
+    if (!s->simulated || strcmp(what, "none") == 0)
+        return what;
+    return s->consumer_stall_seconds < 0.05 * s->seconds ? "consumer" : "devices";
+}
+
 static void advise(const feeding *f, advice *a)
 {
-    const char *what = f->stats.bottleneck != NULL ? f->stats.bottleneck : "none";
+    const char *what = binding(&f->stats);
     *a = (advice){.count = 0};
-    if (strcmp(what, "cores") == 0)
+    if (strcmp(what, "devices") == 0) {
+        snprintf(a->why, sizeof a->why, "the simulated trainer waits for them %.0f%% of the time",
+                 per(f->stats.consumer_stall_seconds, f->stats.seconds) * 100);
+        add(a,
+            "compare policies (--policy), ways beside the trainer (--beside), or other machines (--device=sim:FILE)");
+    } else if (strcmp(what, "cores") == 0)
         advise_cores(f, a);
     else if (strcmp(what, "storage") == 0)
         advise_storage(f, a);
@@ -229,7 +243,10 @@ static void add_mishap(char *text, size_t nbytes, const char *what, uint64_t tim
     size_t length = strlen(text);
     if (times != 0 && length < nbytes)
         snprintf(text + length, nbytes - length, "%s%s, set aside %s%s", text[length - 1] == ':' ? " " : "; ", what,
-                 times == 1 ? "once" : count_text(times).text, times == 1 ? "" : " times");
+                 times == 1   ? "once"
+                 : times == 2 ? "twice"
+                              : count_text(times).text,
+                 times <= 2 ? "" : " times");
 }
 
 /* What went wrong with devices, and that nothing was lost by it. */
@@ -369,8 +386,7 @@ static void put_advice(FILE *to, const terminal *t, const feeding *f)
     unsigned width = t->width < TEXT_WIDTH ? t->width : TEXT_WIDTH;
     advise(f, &a);
     put_label(to, t, "binds");
-    fprintf(to, "%s%s%s: %s\n", style_of(t, STYLE_CYAN), f->stats.bottleneck != NULL ? f->stats.bottleneck : "none",
-            style_of(t, STYLE_NONE), a.why);
+    fprintf(to, "%s%s%s: %s\n", style_of(t, STYLE_CYAN), binding(&f->stats), style_of(t, STYLE_NONE), a.why);
     for (size_t i = 0; i < a.count; i++) {
         put_label(to, t, i == 0 ? "to change" : "");
         put_wrapped(to, a.changes[i], LABEL_CELLS, LABEL_CELLS, width);
@@ -551,7 +567,7 @@ static void put_json_advice(json *j, const feeding *f)
 {
     advice a;
     advise(f, &a);
-    json_text(j, "bottleneck", f->stats.bottleneck != NULL ? f->stats.bottleneck : "none");
+    json_text(j, "bottleneck", binding(&f->stats));
     json_text(j, "why", a.why);
     json_open(j, "advice", '[');
     for (size_t i = 0; i < a.count; i++)

@@ -111,6 +111,7 @@ static mr__mark mark_of(const mr_loader *l, const mr__task *task)
     const mr__slot *slot = task->batch;
     return (mr__mark){.begun_ns = task->begun_ns,
                       .busy_ns = task->busy_ns,
+                      .sent_ns = task->begun_ns,
                       .seen_ns = mr__team_now_ns(l),
                       .predicted_ns = UINT64_MAX,
                       .ordinal = task->ordinal,
@@ -136,6 +137,7 @@ static void watch(void *user, const mr__sight *sight)
         return;
     if (predicted >= 0 && predicted < 1e18)
         mark.predicted_ns = (uint64_t)predicted;
+    mark.sent_ns = pick->begun_ns;
     mark.pick = pick->number;
     mark.device = (uint8_t)pick->device;
     mark.reason = (uint8_t)pick->reason;

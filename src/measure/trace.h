@@ -18,7 +18,7 @@ enum { MR__TRACE_MAX = 1 << 22, MR__MARK_SUBSTITUTE = 255 };
 
 typedef struct mr__mark {
     uint64_t begun_ns, busy_ns; /* of mr__task */
-    uint64_t seen_ns;           /* when it came back */
+    uint64_t sent_ns, seen_ns;  /* when it was given to its device, and came back */
     uint64_t predicted_ns;      /* with its share of the launch; UINT64_MAX: nobody did */
     uint64_t ordinal, epoch, batch;
     uint64_t pick; /* which submission of its device */

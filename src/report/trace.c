@@ -316,8 +316,7 @@ static const char *reason_of(const mr__mark *m)
     return m->reason == MR__MARK_SUBSTITUTE ? "in the place of a bad sample" : mr__reason_text((mr__reason)m->reason);
 }
 
-/* Times, why, and what went wrong: of a task, or of `tasks` that were submitted together. */
-static void add_outcome(writer *w, const mr__mark *m, uint64_t predicted_ns, uint64_t actual_ns)
+static void add_times_taken(writer *w, const mr__mark *m, uint64_t predicted_ns, uint64_t actual_ns)
 {
     bool ended = m->code != MR_EDEVICE;
     if (predicted_ns != UINT64_MAX)
@@ -328,10 +327,6 @@ static void add_outcome(writer *w, const mr__mark *m, uint64_t predicted_ns, uin
         add_error(w, predicted_ns, actual_ns);
     add_string(w, "reason", reason_of(m));
     mr__text_addf(&w->text, ",\"fused\":%u", (unsigned)m->fused);
-    if (m->code != 0)
-        add_string(w, "code", mr_error_name(m->code));
-    if (is_lost(m))
-        add_string(w, "mishap", mr__mishap_text((mr__mishap)m->mishap));
 }
 
 static void write_task(writer *w, const mr__mark *m)
@@ -357,32 +352,70 @@ static void write_task(writer *w, const mr__mark *m)
     }
     if (dataset != NULL && mr_dataset_get_form(dataset, m->form, &form) == 0)
         add_string(w, "form", form.name);
-    add_outcome(w, m, m->predicted_ns, m->busy_ns);
+    add_times_taken(w, m, m->predicted_ns, m->busy_ns);
+    if (m->code != 0)
+        add_string(w, "code", mr_error_name(m->code));
+    if (is_lost(m))
+        add_string(w, "mishap", mr__mishap_text((mr__mishap)m->mishap));
     mr__text_add_z(&w->text, "}}");
 }
 
-/* The slice that those of its tasks lie in. */
-static void write_submission(writer *w, size_t from, size_t until)
+/* Tasks of a submission that follow each other, and so what they have in common. */
+typedef struct span {
+    const mr__mark *first;
+    size_t count;
+    uint32_t lost;
+    uint64_t predicted_ns, took_ns, seen_ns;
+} span;
+
+static span span_of(const writer *w, size_t from, size_t until)
 {
-    const mr__mark *m = &w->marks[w->order[from]], *last = &w->marks[w->order[until - 1]];
-    uint64_t predicted = 0, took = last->begun_ns + last->busy_ns - m->begun_ns;
-    uint32_t lost = 0;
+    const mr__mark *last = &w->marks[w->order[until - 1]];
+    span s = {.first = &w->marks[w->order[from]], .count = until - from};
+    s.took_ns = last->begun_ns + last->busy_ns - s.first->begun_ns;
+    s.seen_ns = last->seen_ns;
     for (size_t i = from; i < until; i++) {
-        uint64_t its = w->marks[w->order[i]].predicted_ns;
-        predicted = its == UINT64_MAX || predicted == UINT64_MAX ? UINT64_MAX : predicted + its;
-        lost += is_lost(&w->marks[w->order[i]]);
+        const mr__mark *m = &w->marks[w->order[i]];
+        bool known = m->predicted_ns != UINT64_MAX && s.predicted_ns != UINT64_MAX;
+        s.predicted_ns = known ? s.predicted_ns + m->predicted_ns : UINT64_MAX;
+        s.lost += is_lost(m);
     }
+    return s;
+}
+
+/* The slice that those of its tasks lie in. */
+static void write_submission(writer *w, const span *s)
+{
+    const mr__mark *m = s->first;
     open_event(w, 'X', pid_of(m), tid_of(m));
-    add_times(w, m->begun_ns, took, true);
-    mr__text_addf(&w->text, ",\"name\":\"%zu samples%s\",\"cat\":\"submission\"", until - from,
-                  lost != 0 ? ", given back" : "");
-    add_colour(w, m->batch, lost != 0);
+    add_times(w, m->begun_ns, s->took_ns, true);
+    mr__text_addf(&w->text, ",\"name\":\"%zu samples", s->count);
+    if (s->lost != 0)
+        mr__text_addf(&w->text, ", %" PRIu32 " given back", s->lost);
+    mr__text_add_z(&w->text, "\",\"cat\":\"submission\"");
+    add_colour(w, m->batch, s->lost == s->count);
     mr__text_addf(&w->text,
                   ",\"args\":{\"epoch\":%" PRIu64 ",\"batch\":%" PRIu64 ",\"submission\":%" PRIu64
-                  ",\"given_back\":%" PRIu32,
-                  m->epoch, m->batch, m->pick, lost);
-    add_outcome(w, m, predicted, took);
+                  ",\"tasks\":%zu,\"given_back\":%" PRIu32,
+                  m->epoch, m->batch, m->pick, s->count, s->lost);
+    add_times_taken(w, m, s->predicted_ns, s->took_ns);
     mr__text_add_z(&w->text, "}}");
+}
+
+/* What a device had, from when it was sent there until it was given back: on a track of its own, for it may overlap. */
+static void write_loss(writer *w, const span *s)
+{
+    const mr__mark *m = s->first;
+    uint64_t sent = m->sent_ns > w->first_ns ? m->sent_ns : w->first_ns;
+    uint64_t seen = s->seen_ns > sent ? s->seen_ns : sent;
+    for (int end = 0; end < 2; end++) {
+        open_event(w, end ? 'e' : 'b', pid_of(m), tid_of(m));
+        add_us(w, "ts", (end ? seen : sent) - w->first_ns);
+        mr__text_addf(&w->text, ",\"name\":\"given back\",\"cat\":\"given back\",\"id\":\"%u.%" PRIu64 "\"",
+                      (unsigned)m->device, m->pick);
+        mr__text_addf(&w->text, ",\"args\":{\"epoch\":%" PRIu64 ",\"batch\":%" PRIu64 ",\"samples\":%" PRIu32 "}}",
+                      m->epoch, m->batch, s->lost);
+    }
 }
 
 static void write_tasks(writer *w)
@@ -396,8 +429,11 @@ static void write_tasks(writer *w)
                 break;
             last = next;
         }
-        if (end - i > 1 && last->begun_ns + last->busy_ns != w->marks[w->order[i]].begun_ns)
-            write_submission(w, i, end);
+        span s = span_of(w, i, end);
+        if (s.count > 1 && s.took_ns != 0)
+            write_submission(w, &s);
+        if (s.lost != 0)
+            write_loss(w, &s);
         for (size_t k = i; k < end; k++)
             write_task(w, &w->marks[w->order[k]]);
     }
