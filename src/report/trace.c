@@ -5,6 +5,7 @@
 #include "dataset/folder_name.h"
 #include "loader/loader.h"
 #include "source/disk.h"
+#include <errno.h>
 #include <inttypes.h>
 #include <millrace/version.h>
 #include <string.h>
@@ -480,8 +481,8 @@ int mr__trace_report_write(mr__trace_report *r, const char *path, mr__detail *de
     }
     forget(&w);
     if (error != 0)
-        return mr__fail(detail, MR_EIO, "the trace %.*s was not written: %s", DETAIL_PATH, path,
-                        mr__errno_text(error).text);
+        return mr__fail(detail, error == ENOMEM ? MR_ENOMEM : MR_EIO, "the trace %.*s was not written: %s", DETAIL_PATH,
+                        path, mr__errno_text(error).text);
     return result == 0 ? 0 : mr__fail(detail, result, "out of memory for a trace of %zu tasks", r->count);
 }
 
