@@ -83,7 +83,7 @@ typedef struct settings {
     /* with what */
     uint32_t slots, read_depth, numa_node;
     uint64_t memory_nbytes, timeout_ns;
-    const char *reading, *device, *policy, *beside, *share;
+    const char *reading, *device, *policy, *beside, *share, *trace;
     bool check_all, pin;
     bool man;
     const char *completion;

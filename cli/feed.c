@@ -277,6 +277,13 @@ static const option options_means[] = {
      .argument = "NAME",
      .help = "Lend cores to, and borrow them from, other loaders of this machine that share under this name; --threads "
              "are its own"},
+    {.name = "trace",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(settings, trace),
+     .argument = "FILE",
+     .help = "Write to FILE, at the end and on Ctrl-C, which lane prepared which sample when, what it was believed to "
+             "take and why it was put there: a trace that ui.perfetto.dev draws. Of a long run, the last 262,144 "
+             "samples"},
     {0},
 };
 
@@ -451,6 +458,17 @@ static bool is_of_sample(int code)
     return code == MR_ETRUNCATED || code == MR_ECORRUPT || code == MR_EFORMAT || code == MR_EUNSUPPORTED;
 }
 
+/* Also of a run that failed or was stopped: that is when one wants to see it. */
+static void write_trace(feeding *f)
+{
+    if (f->s->trace == NULL)
+        return;
+    int code = mr_loader_write_trace(f->loader, f->s->trace);
+    f->traced = code == 0;
+    if (code != 0)
+        keep_fault(f, code, NULL, mr_loader_detail(f->loader));
+}
+
 static int finish(feeding *f)
 {
     bool stopped = progress_is_stopped(&f->p);
@@ -459,6 +477,7 @@ static int finish(feeding *f)
     measure_memory(f);
     progress_finish(&f->p);
     bool saved = save(f);
+    write_trace(f);
     feed_report(f, stopped);
     if (f->code != 0)
         complain(NULL, "%s", f->fault);

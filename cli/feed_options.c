@@ -179,6 +179,22 @@ static mr_reading reading_of(const settings *s)
                                                : MR_READ_AUTO;
 }
 
+/* Tasks to be remembered: those of the run, if it is not too long to be looked at; some are done more than once. */
+static uint64_t trace_of(const feeding *f)
+{
+    const settings *s = f->s;
+    uint64_t most = UINT64_C(1) << 18, batches = f->src.info.samples / s->batch + 1;
+    if (s->trace == NULL)
+        return 0;
+    if (s->epochs != 0 && s->epochs < most && batches < most)
+        batches *= s->epochs;
+    else
+        batches = most;
+    if (s->max_batches != 0 && s->max_batches < batches)
+        batches = s->max_batches + s->slots; // of which some are begun, and not waited for
+    return batches < most / s->batch / 2 ? 2 * (batches + 1) * s->batch : most;
+}
+
 int feed_options(const command *c, feeding *f, mr_loader_options *out)
 {
     const settings *s = f->s;
@@ -220,6 +236,7 @@ int feed_options(const command *c, feeding *f, mr_loader_options *out)
         .device = s->device,
         .policy = s->policy,
         .beside = s->beside,
+        .trace = trace_of(f),
         .targets = s->targets != NULL ? targets_of(s->targets) : 0,
         .mask_member = s->mask_member,
         .share = s->share,

@@ -105,11 +105,25 @@ static void advise_storage(const feeding *f, advice *a)
         add(a, "store fewer bytes an image, or on a faster disk");
 }
 
+/* What binds. Of a simulated machine it is known who waited, and not which stage its devices were at. */
+static const char *binding(const mr_loader_stats *s)
+{
+    const char *what = s->bottleneck != NULL ? s->bottleneck : "none";
+    if (!s->simulated || strcmp(what, "none") == 0)
+        return what;
+    return s->consumer_stall_seconds < 0.05 * s->seconds ? "consumer" : "devices";
+}
+
 static void advise(const feeding *f, advice *a)
 {
-    const char *what = f->stats.bottleneck != NULL ? f->stats.bottleneck : "none";
+    const char *what = binding(&f->stats);
     *a = (advice){.count = 0};
-    if (strcmp(what, "cores") == 0)
+    if (strcmp(what, "devices") == 0) {
+        snprintf(a->why, sizeof a->why, "the simulated trainer waits for them %.0f%% of the time",
+                 per(f->stats.consumer_stall_seconds, f->stats.seconds) * 100);
+        add(a,
+            "compare policies (--policy), ways beside the trainer (--beside), or other machines (--device=sim:FILE)");
+    } else if (strcmp(what, "cores") == 0)
         advise_cores(f, a);
     else if (strcmp(what, "storage") == 0)
         advise_storage(f, a);
@@ -137,17 +151,51 @@ static short_text rate_text(double rate)
     return t;
 }
 
+/* Who prepared, in the first line. */
+static void put_who(FILE *to, const mr_loader_stats *s)
+{
+    if (s->device_count > 1)
+        fprintf(to, "%" PRIu32 " devices", s->device_count);
+    else
+        fprintf(to, "%" PRIu32 " thread%s", s->threads, plural(s->threads));
+}
+
+static void put_speed(FILE *to, const terminal *t, const feeding *f)
+{
+    const mr_loader_stats *s = &f->stats;
+    if (s->simulated) {
+        fprintf(to, "%sSimulated: the times are those of the machine in ", style_of(t, STYLE_YELLOW));
+        put_escaped(to, strchr(f->s->device, ':') != NULL ? strchr(f->s->device, ':') + 1 : f->s->device);
+        fprintf(to, ", not of this one%s\n", style_of(t, STYLE_NONE));
+    }
+    fprintf(to, "%sFed %s image%s in %.2f s on ", style_of(t, STYLE_BOLD), count_text(s->samples).text,
+            plural(s->samples), s->seconds);
+    put_who(to, s);
+    fprintf(to, "%s: %s images/s", style_of(t, STYLE_NONE), rate_text(per((double)s->samples, s->seconds)).text);
+    if (s->simulated)
+        fputs(" (simulated)\n\n", to);
+    else
+        fprintf(to, ", %.3f core-ms an image\n\n", per(s->core_seconds * 1e3, (double)s->samples));
+}
+
+static void put_policy(FILE *to, const terminal *t, const mr_loader_stats *s)
+{
+    if (s->device_count == 0)
+        return;
+    put_label(to, t, "policy");
+    fputs(s->policy, to);
+    if (s->beside != NULL)
+        fprintf(to, ", beside the trainer: %s", s->beside);
+    fputc('\n', to);
+}
+
 static void put_head(FILE *to, const terminal *t, const feeding *f)
 {
     const mr_loader_stats *s = &f->stats;
     const mr_output *o = &f->output;
-    double rate = per((double)s->samples, s->seconds);
     mr_dataset_form form = form_of(f);
     bool planes = o->layout == MR_NCHW;
-    fprintf(to, "%sFed %s image%s in %.2f s on %" PRIu32 " thread%s%s: %s images/s, %.3f core-ms an image\n\n",
-            style_of(t, STYLE_BOLD), count_text(s->samples).text, plural(s->samples), s->seconds, s->threads,
-            plural(s->threads), style_of(t, STYLE_NONE), rate_text(rate).text,
-            per(s->core_seconds * 1e3, (double)s->samples));
+    put_speed(to, t, f);
     put_label(to, t, "dataset");
     put_escaped(to, f->src.name);
     fprintf(to, " (%s), form %s\n", mr_layout_name(f->src.info.layout), form.name);
@@ -162,13 +210,87 @@ static void put_head(FILE *to, const terminal *t, const feeding *f)
     if (s->world > 1)
         fprintf(to, ", rank %" PRIu32 " of %" PRIu32, s->rank, s->world);
     fputc('\n', to);
+    put_policy(to, t, s);
+}
+
+static double busy_share(const mr_loader_stats *s, const mr_device_stats *d)
+{
+    return per(d->busy_seconds, s->seconds * d->lanes);
+}
+
+static void put_devices(FILE *to, const terminal *t, const mr_loader_stats *s)
+{
+    if (s->device_count == 0)
+        return;
+    fprintf(to, "\n  %s%-*s%10s %10s %10s %10s  %s%s\n", style_of(t, STYLE_BOLD), LABEL_CELLS - 2, "device", "lanes",
+            "images", "submitted", "set aside", "busy", style_of(t, STYLE_NONE));
+    for (uint32_t i = 0; i < s->device_count && i < MR_DEVICES_MAX; i++) {
+        const mr_device_stats *d = &s->devices[i];
+        double share = busy_share(s, d);
+        short_text name;
+        snprintf(name.text, sizeof name.text, "%.*s", LABEL_CELLS - 3, d->name);
+        fprintf(to, "  %-*s%10" PRIu32 " %10s %10s %10s  %s", LABEL_CELLS - 2, name.text, d->lanes,
+                count_text(d->samples).text, count_text(d->submissions).text, count_text(d->failures).text,
+                style_of(t, STYLE_GREEN));
+        put_bar(to, t->utf8, share < 1 ? share : 1, BAR_CELLS);
+        fprintf(to, "%s %3.0f%%\n", style_of(t, STYLE_NONE), share * 100);
+    }
+}
+
+/* "did not answer in time, set aside twice": appended to what is there already. */
+static void add_mishap(char *text, size_t nbytes, const char *what, uint64_t times)
+{
+    size_t length = strlen(text);
+    if (times != 0 && length < nbytes)
+        snprintf(text + length, nbytes - length, "%s%s, set aside %s%s", text[length - 1] == ':' ? " " : "; ", what,
+                 times == 1   ? "once"
+                 : times == 2 ? "twice"
+                              : count_text(times).text,
+                 times <= 2 ? "" : " times");
+}
+
+/* What went wrong with devices, and that nothing was lost by it. */
+static void put_mishaps(FILE *to, const terminal *t, const mr_loader_stats *s)
+{
+    unsigned width = t->width < TEXT_WIDTH ? t->width : TEXT_WIDTH;
+    for (uint32_t i = 0; i < s->device_count && i < MR_DEVICES_MAX; i++) {
+        const mr_device_stats *d = &s->devices[i];
+        char text[512];
+        if (d->failures == 0)
+            continue;
+        snprintf(text, sizeof text, "%.64s:", d->name);
+        add_mishap(text, sizeof text, "gave its work back", d->gave_back);
+        add_mishap(text, sizeof text, "did not answer in time", d->late);
+        add_mishap(text, sizeof text, "gave images that were damaged", d->damaged);
+        add_mishap(text, sizeof text, "had no memory for an image", d->no_memory);
+        size_t length = strlen(text);
+        snprintf(text + length, sizeof text - length, "; its %s image%s %s not lost, but prepared again; %s",
+                 count_text(d->returned).text, plural(d->returned), d->returned == 1 ? "was" : "were",
+                 d->aside ? "not used at the end" : "in use again at the end");
+        put_label(to, t, "mishap");
+        put_wrapped(to, text, LABEL_CELLS, LABEL_CELLS, width);
+    }
+}
+
+static void put_trace(FILE *to, const terminal *t, const feeding *f)
+{
+    const mr_loader_stats *s = &f->stats;
+    if (!f->traced)
+        return;
+    put_label(to, t, "trace");
+    put_escaped(to, f->s->trace);
+    fprintf(to, ", %s task%s", count_text(s->traced).text, plural(s->traced));
+    if (s->forgotten != 0)
+        fprintf(to, " (%s older one%s forgotten)", count_text(s->forgotten).text, plural(s->forgotten));
+    fputs("; open it at ui.perfetto.dev\n", to);
 }
 
 static void put_stages(FILE *to, const terminal *t, const mr_loader_stats *s)
 {
     double all = stage_seconds(s);
     fprintf(to, "\n  %s%-*s%10s %10s %10s %10s  %s%s\n", style_of(t, STYLE_BOLD), LABEL_CELLS - 2, "stage", "images",
-            "p50", "p99", "bytes", "share of thread time", style_of(t, STYLE_NONE));
+            "p50", "p99", "bytes", s->simulated ? "share of real thread time" : "share of thread time",
+            style_of(t, STYLE_NONE));
     for (uint32_t i = 0; i < s->stage_count && i < MR_STAGES_MAX; i++) {
         const mr_stage_stats *stage = &s->stages[i];
         double share = per(stage->seconds, all);
@@ -273,8 +395,7 @@ static void put_advice(FILE *to, const terminal *t, const feeding *f)
     unsigned width = t->width < TEXT_WIDTH ? t->width : TEXT_WIDTH;
     advise(f, &a);
     put_label(to, t, "binds");
-    fprintf(to, "%s%s%s: %s\n", style_of(t, STYLE_CYAN), f->stats.bottleneck != NULL ? f->stats.bottleneck : "none",
-            style_of(t, STYLE_NONE), a.why);
+    fprintf(to, "%s%s%s: %s\n", style_of(t, STYLE_CYAN), binding(&f->stats), style_of(t, STYLE_NONE), a.why);
     for (size_t i = 0; i < a.count; i++) {
         put_label(to, t, i == 0 ? "to change" : "");
         put_wrapped(to, a.changes[i], LABEL_CELLS, LABEL_CELLS, width);
@@ -293,13 +414,16 @@ static void put_text(const feeding *f)
         return;
     }
     put_head(to, &t, f);
+    put_devices(to, &t, &f->stats);
     put_stages(to, &t, &f->stats);
+    put_mishaps(to, &t, &f->stats);
     put_waits(to, &t, f);
     put_shared(to, &t, &f->stats);
     put_targets(to, &t, f);
     put_hashes(to, &t, &f->sink);
     put_written(to, &t, &f->sink);
     put_bad(to, &t, f);
+    put_trace(to, &t, f);
     put_advice(to, &t, f);
 }
 
@@ -382,6 +506,52 @@ static void put_json_stages(json *j, const mr_loader_stats *s)
     json_close(j, ']');
 }
 
+static void put_json_device(json *j, const mr_loader_stats *s, const mr_device_stats *d)
+{
+    json_line(j);
+    json_open(j, NULL, '{');
+    json_name(j, d->name);
+    json_number(j, "lanes", d->lanes);
+    json_number(j, "samples", d->samples);
+    json_number(j, "jobs", d->jobs);
+    json_number(j, "submissions", d->submissions);
+    json_real(j, "busy_seconds", d->busy_seconds);
+    json_real(j, "busy_share", busy_share(s, d));
+    json_number(j, "failures", d->failures);
+    json_number(j, "gave_back", d->gave_back);
+    json_number(j, "late", d->late);
+    json_number(j, "damaged", d->damaged);
+    json_number(j, "no_memory", d->no_memory);
+    json_number(j, "recovered", d->recovered);
+    json_bool(j, "aside", d->aside);
+    json_number(j, "returned", d->returned);
+    json_close(j, '}');
+}
+
+static void put_json_devices(json *j, const feeding *f)
+{
+    const mr_loader_stats *s = &f->stats;
+    json_bool(j, "simulated", s->simulated);
+    json_text(j, "policy", s->policy != NULL ? s->policy : "");
+    if (s->beside != NULL)
+        json_text(j, "beside", s->beside);
+    else
+        json_null(j, "beside");
+    json_open(j, "devices", '[');
+    for (uint32_t i = 0; i < s->device_count && i < MR_DEVICES_MAX; i++)
+        put_json_device(j, s, &s->devices[i]);
+    json_close(j, ']');
+    if (!f->traced) {
+        json_null(j, "trace");
+        return;
+    }
+    json_open(j, "trace", '{');
+    json_named(j, "file", f->s->trace);
+    json_number(j, "tasks", s->traced);
+    json_number(j, "forgotten", s->forgotten);
+    json_close(j, '}');
+}
+
 static void put_json_stats(json *j, const feeding *f)
 {
     const mr_loader_stats *s = &f->stats;
@@ -409,7 +579,7 @@ static void put_json_advice(json *j, const feeding *f)
 {
     advice a;
     advise(f, &a);
-    json_text(j, "bottleneck", f->stats.bottleneck != NULL ? f->stats.bottleneck : "none");
+    json_text(j, "bottleneck", binding(&f->stats));
     json_text(j, "why", a.why);
     json_open(j, "advice", '[');
     for (size_t i = 0; i < a.count; i++)
@@ -452,6 +622,7 @@ static void put_json(const feeding *f, bool stopped)
     put_json_hashes(&j, &f->sink);
     put_json_advice(&j, f);
     put_json_stats(&j, f);
+    put_json_devices(&j, f);
     put_json_stages(&j, s);
     json_bool(&j, "resumed", f->resumed);
     json_bool(&j, "stopped", stopped);

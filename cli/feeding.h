@@ -26,6 +26,7 @@ typedef struct feeding {
     double told, saved;                 /* when the line was last drawn, and the state written */
     bool resumed;                       /* from a state */
     bool lost;                          /* a batch could not be taken */
+    bool traced;                        /* the trace is written */
     int code;                           /* what it ended with, */
     char *fault;                        /* and in words */
     char *state;                        /* behind the last batch that the sink has; "": none yet */

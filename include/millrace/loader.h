@@ -206,12 +206,19 @@ enum { MR_STAGES_MAX = 8, MR_DEVICES_MAX = 8 };
 typedef struct mr_device_stats {
     const char *name;
     uint32_t lanes;
-    uint64_t jobs;        /* samples, or as many as are dealt together, that it prepared */
+    uint64_t samples;     /* that it prepared */
+    uint64_t jobs;        /* of samples that are dealt together, or of one each */
     uint64_t submissions; /* of one or several of them */
-    uint64_t failures;    /* so often it was set aside, for a while */
-    uint64_t returned;    /* jobs that it did not do, and others did */
     double busy_seconds;  /* of its lanes */
-    const char *mishap;   /* what happened to it last: "did not answer in time"; NULL: nothing did */
+    uint64_t failures;    /* so often it was set aside, for a while: the sum of the next four */
+    uint64_t gave_back;   /* because it gave its tasks back; */
+    uint64_t late;        /* did not answer in time; */
+    uint64_t damaged;     /* gave bytes that were damaged; */
+    uint64_t no_memory;   /* had no memory for a task */
+    uint64_t recovered;   /* so often it was tried again, and was well */
+    bool aside;           /* it is set aside now */
+    uint64_t returned;    /* samples that it did not prepare, and others did */
+    const char *mishap;   /* one of these in words: "did not answer in time"; NULL: nothing happened */
 } mr_device_stats;
 
 typedef struct mr_loader_stats {
@@ -245,8 +252,9 @@ typedef struct mr_loader_stats {
     const char *beside;                      /* the mode in force beside a trainer; NULL: there is none */
     uint32_t device_count;                   /* 0: no policy was asked for, and there is one device */
     mr_device_stats devices[MR_DEVICES_MAX];
-    double cores_lent_seconds;               /* that others worked on this loader's cores (share), */
-    double cores_borrowed_seconds;           /* and this one on theirs */
+    double cores_lent_seconds;     /* that others worked on this loader's cores (share), */
+    double cores_borrowed_seconds; /* and this one on theirs */
+    uint64_t traced, forgotten;    /* tasks that mr_loader_write_trace would write; older ones that it would not */
 } mr_loader_stats;
 
 /*
@@ -351,8 +359,9 @@ MR_API int mr_loader_restore(mr_loader *loader, const char *text);
 
 /*
  * Writes what is remembered of tasks (options.trace) as a trace that Perfetto opens (ui.perfetto.dev): a track for each
- * lane; of each task its batch, what it was believed to take and took, and why it was put there. MR_EARGUMENT: nothing
- * is remembered; MR_EIO, with detail.
+ * lane; of each task its batch, what it was believed to take and took, and why it was put there. At any time, also
+ * after a failure or mr_loader_stop. The file appears as a whole or not at all. MR_EARGUMENT: nothing is remembered;
+ * MR_EIO, MR_ENOMEM; with detail.
  */
 MR_API int mr_loader_write_trace(mr_loader *loader, const char *path);
 

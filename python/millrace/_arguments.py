@@ -216,6 +216,8 @@ _CHOICES = {
     "order": ("shuffled", "sequential", "windowed", "weighted", "repeated"),
     "reading": ("auto", "threads", "direct", "ahead"),
     "bad": ("fail", "skip", "replace"),
+    "policy": ("auto", "interbatch", "intrabatch", "naive-device", "fusion"),
+    "beside": ("auto", "off", "exclusive", "duty", "overlapped"),
 }
 
 
@@ -237,6 +239,7 @@ def read_options(given: Mapping[str, Any]) -> dict[str, Any]:
         "bad_max": read_bad_max(given["bad_max"]),
         "quarantine": read_path("quarantine", given["quarantine"]),
         "timeout_ns": timeout_ns(given["timeout"]),
+        "trace": whole_or_none("trace", given["trace"], 2**22),
         "targets": read_targets(given["targets"]),
         "limits": read_limits(given["limits"]),
     }
@@ -246,7 +249,7 @@ def read_options(given: Mapping[str, Any]) -> dict[str, Any]:
         options[name] = whole_or_none(name, given[name])
     for name in ("drop_last", "check_all"):
         options[name] = flag(name, given[name])
-    for name in ("weights", "form", "reading", "bad", "device", "mask_member"):
+    for name in ("weights", "form", "reading", "bad", "device", "policy", "beside", "mask_member"):
         options[name] = given[name]
     parts = {name: options[name] for name in ("block", "window", "weights", "draws", "repeats")}
     options["order"] = order_of(given["order"], flag("shuffle", given["shuffle"]), parts)

@@ -181,6 +181,9 @@ class Loader:
         device: str | None = None,
         targets: Sequence[str] = (),  # "boxes", "keypoints", "mask", "masks"
         mask_member: str | None = None,
+        policy: str | None = None,
+        beside: str | None = None,
+        trace: int = 0,
         limits: Mapping[str, int] | None = None,  # pixels, nbytes, scans, memory_nbytes
     ) -> Loader: ...
     def next(self) -> Batch | None: ...  # None when all epochs are over
@@ -192,7 +195,8 @@ class Loader:
     def held(self) -> int: ...  # batches that are with consumers
     def state(self) -> str: ...
     def restore(self, text: str, /) -> None: ...
-    def stats(self) -> dict[str, Any]: ...  # the fields of mr_loader_stats; "stages" is a list of dicts
+    def write_trace(self, path: str | PathLike[str], /) -> None: ...
+    def stats(self) -> dict[str, Any]: ...  # the fields of mr_loader_stats; "stages" and "devices" are lists of dicts
 
 @final
 class Preparer:

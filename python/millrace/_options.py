@@ -34,6 +34,9 @@ class Options(TypedDict, total=False):
     bad_max: int | None
     quarantine: str | os.PathLike[str] | None
     timeout: float | None
+    policy: Literal["auto", "interbatch", "intrabatch", "naive-device", "fusion"] | None
+    beside: Literal["auto", "off", "exclusive", "duty", "overlapped"] | None
+    trace: int | None
     targets: Sequence[str] | str
     mask_member: str | None
     limits: Mapping[str, int] | None

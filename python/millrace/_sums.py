@@ -30,6 +30,8 @@ def joined(past: dict[str, Any] | None, now: dict[str, Any]) -> dict[str, Any]:
         whole["first_batch_seconds"] = past["first_batch_seconds"]
     if past["seconds"] > now["seconds"]:
         whole["bottleneck"] = past["bottleneck"]
+    if [device["name"] for device in past["devices"]] == [device["name"] for device in now["devices"]]:
+        whole["devices"] = [_joined_device(a, b) for a, b in zip(past["devices"], now["devices"], strict=True)]
     whole["stages"] = [_joined_stage(a, b) for a, b in zip(past["stages"], now["stages"], strict=True)]
     return whole
 
@@ -37,6 +39,12 @@ def joined(past: dict[str, Any] | None, now: dict[str, Any]) -> dict[str, Any]:
 def _joined_stage(past: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
     sums = {name: past[name] + now[name] for name in ("count", "nbytes", "seconds")}
     return now | sums | {p: _mean(past[p], past["count"], now[p], now["count"]) for p in ("p50_ns", "p99_ns")}
+
+
+def _joined_device(past: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
+    as_it_is = ("name", "lanes", "aside", "mishap")
+    sums = {name: past[name] + now[name] for name in now if name not in as_it_is}
+    return now | sums | {"mishap": now["mishap"] or past["mishap"]}
 
 
 def _mean(a: float, weight_a: float, b: float, weight_b: float) -> float:

@@ -20,6 +20,7 @@ from ._arguments import (
     flag,
     read_epoch,
     read_options,
+    read_path,
     refuse_unknown,
     whole,
     without_unknown,
@@ -310,7 +311,11 @@ class Loader:
       memory       that all of it may take: bytes, or "2GB"
       reading, read_depth   "auto", "threads", "direct", "ahead"; reads ahead at most [64]
       pin_threads, numa_node   where threads and memory are
-      device       "cpu"
+      device       "cpu"; "sim:FILE": a simulated machine (doc/hardware.md), by whose clock the loader's times are
+      policy       which device prepares which sample: "auto", by predicted cost; or a baseline to compare it with:
+                   "interbatch", "intrabatch", "naive-device", "fusion"
+      beside       when an accelerator that also trains may prepare: "auto", "off", "exclusive", "duty", "overlapped"
+      trace        remember the last so many tasks for `write_trace`, at most 2**22
       timeout      seconds without any progress that are an error; None or infinity: never
 
     Bad samples:
@@ -355,6 +360,9 @@ class Loader:
         quarantine: str | os.PathLike[str] | None = None,
         timeout: float | None = 60.0,
         device: str = "cpu",
+        policy: Literal["auto", "interbatch", "intrabatch", "naive-device", "fusion"] | None = None,
+        beside: Literal["auto", "off", "exclusive", "duty", "overlapped"] | None = None,
+        trace: int | None = None,
         targets: Sequence[str] | str = (),
         mask_member: str | None = None,
         limits: Mapping[str, int] | None = None,
@@ -477,6 +485,20 @@ class Loader:
         from .report import Report
 
         return Report.of(self)
+
+    def write_trace(self, path: str | os.PathLike[str]) -> None:
+        """Writes which lane prepared which sample when, what that was believed to take and took, and why it was put
+        there, of the last tasks (`trace=`): a file for ui.perfetto.dev. After `load_state_dict` and `set_epoch` the
+        memory of it may begin anew.
+
+        >>> loader = mr.Loader("photos", "rrc(224) flip", trace=100_000)
+        >>> ...
+        >>> loader.write_trace("trace.json")
+        """
+        named = read_path("path", path)
+        if named is None:
+            raise TypeError("path=None is not a path (str or os.PathLike)")
+        self._here().write_trace(named)
 
     def peek(self, n: int = 8) -> Peek:
         """The next `n` samples as the recipe makes them, as pictures, without taking them. Notebooks show a grid."""

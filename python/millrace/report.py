@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .loader import Loader
 
 LABEL, BAR = 13, 16  # cells
+SIMULATED = "Simulated: the times are not of this machine"
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Report:
         self._rss_peak = rss_peak_nbytes
         self.images_per_second = _per(stats["samples"], stats["seconds"])
         self.core_ms_per_image = _per(stats["core_seconds"] * 1e3, stats["samples"])
-        self.bottleneck: str = stats["bottleneck"] or "none"
+        self.bottleneck: str = _binding(stats)
         self.why, self.advice = _advise(setting, stats, self.bottleneck)
         all_seconds = sum(stage["seconds"] for stage in stats["stages"])
         self.stages: list[dict[str, Any]] = [
@@ -65,6 +66,11 @@ class Report:
             for stage in stats["stages"]
         ]
 
+        self.devices: list[dict[str, Any]] = [
+            device | {"busy_share": _per(device["busy_seconds"], stats["seconds"] * device["lanes"])}
+            for device in stats["devices"]
+        ]
+
     @classmethod
     def of(cls, loader: Loader) -> Report:
         """What `loader.report()` gives."""
@@ -77,7 +83,7 @@ class Report:
         copied = (
             "samples batches bad substitutes unlisted seconds core_seconds first_batch_seconds stored_nbytes "
             "reads_cached reads_waited read_depth_mean ready_mean consumer_stall_seconds consumer_stalls "
-            "thread_idle_seconds thread_wait_seconds memory_nbytes threads slots rank world"
+            "thread_idle_seconds thread_wait_seconds memory_nbytes threads slots rank world simulated policy beside"
         ).split()
         return {
             "version": _core.version(),
@@ -99,15 +105,18 @@ class Report:
             "advice": list(self.advice),
             "rss_bytes": self._rss,
             "rss_peak_nbytes": self._rss_peak,
+            "devices": [{n: v for n, v in device.items() if n != "mishap"} for device in self.devices],
             "stages": copy.deepcopy(self.stages),
         }
 
     def __str__(self) -> str:
         if self._stats["batches"] == 0:
             return "No batch was fed yet"
-        lines = [self._head(), ""]
+        lines = [*([SIMULATED] if self._stats["simulated"] else []), self._head(), ""]
         lines += [_labelled(name, value) for name, value in self._what()]
+        lines += self._device_lines()
         lines += ["", *self._stage_lines(), ""]
+        lines += [_labelled("mishap", text) for text in self._mishaps()]
         lines += [_labelled(name, value) for name, value in self._waits()]
         lines += [_labelled("binds", f"{self.bottleneck}: {self.why}")]
         lines += [_labelled("to change" if i == 0 else "", text) for i, text in enumerate(self.advice)]
@@ -126,10 +135,16 @@ class Report:
             f'<td><span class="bar" style="width:{s["share"] * 8:.2f}em"></span>{s["share"]:.0%}</td></tr>'
             for s in self._busy()
         )
+        told = [("simulated", SIMULATED)] if self._stats["simulated"] else []
+        told += [
+            (d["name"], f"{count_text(d['samples'], 'image')}, {count_text(d['lanes'], 'lane')} busy {d['busy_share']:.0%}")
+            for d in self.devices
+        ]
+        told += [("mishap", text) for text in self._mishaps()]
         heads = '<th class="n">images</th><th class="n">p50</th><th class="n">p99</th><th class="n">bytes</th>'
         changes = "".join(f"<li>{escape(text)}</li>" for text in self.advice)
         return (
-            f'{STYLE}<div class="millrace"><b>{escape(self._head())}</b>{rows_html(self._what())}'
+            f'{STYLE}<div class="millrace"><b>{escape(self._head())}</b>{rows_html(self._what() + told)}'
             f"<table><tr><th>stage</th>{heads}<th>share of thread time</th></tr>{rows}</table>"
             f"{rows_html(self._waits())}<b>{escape(self.bottleneck)}</b> binds: {escape(self.why)}. To change:"
             f'<ul style="margin:.2em 0">{changes}</ul></div>'
@@ -137,21 +152,52 @@ class Report:
 
     def _head(self) -> str:
         stats, rate = self._stats, self.images_per_second
-        images, threads = count_text(stats["samples"], "image"), count_text(stats["threads"], "thread")
-        return (
-            f"Fed {images} in {stats['seconds']:.2f} s on {threads}: {rate:,.{0 if rate >= 100 else 1}f} images/s, "
-            f"{self.core_ms_per_image:.3f} core-ms an image"
-        )
+        images, devices = count_text(stats["samples"], "image"), len(self.devices)
+        who = f"{devices} devices" if devices > 1 else count_text(stats["threads"], "thread")
+        cost = " (simulated)" if stats["simulated"] else f", {self.core_ms_per_image:.3f} core-ms an image"
+        return f"Fed {images} in {stats['seconds']:.2f} s on {who}: {rate:,.{0 if rate >= 100 else 1}f} images/s{cost}"
 
     def _what(self) -> list[tuple[str, str]]:
         s, stats = self._setting, self._stats
         shape = " x ".join(map(str, (s.batch, *s.output["shape"])))
         ranks = f", rank {stats['rank']} of {stats['world']}" if stats["world"] > 1 else ""
+        beside = f", beside the trainer: {stats['beside']}" if stats["beside"] else ""
+        policy = [("policy", f"{stats['policy']}{beside}")] if self.devices else []
         return [
             ("dataset", f"{s.name} ({s.layout}), form {s.form}{'' if s.has_labels else ', no labels'}"),
             ("recipe", s.recipe),
             ("batches", f"{stats['batches']:,} of {shape} {s.output['dtype']} {s.output['layout']}{ranks}"),
+            *policy,
         ]
+
+    def _device_lines(self) -> list[str]:
+        if not self.devices:
+            return []
+        width = LABEL - 2
+        head = f"  {'device':<{width}}{'lanes':>10} {'images':>10} {'submitted':>10} {'set aside':>10}  busy"
+        return ["", head] + [
+            f"  {printable(d['name'])[: width - 1]:<{width}}{d['lanes']:>10} {d['samples']:>10,} {d['submissions']:>10,} "
+            f"{d['failures']:>10,}  {bar(min(d['busy_share'], 1.0), BAR)} {d['busy_share']:>4.0%}"
+            for d in self.devices
+        ]
+
+    def _mishaps(self) -> list[str]:
+        """What went wrong with devices, and that nothing was lost by it."""
+        words = {
+            "gave_back": "gave its work back",
+            "late": "did not answer in time",
+            "damaged": "gave images that were damaged",
+            "no_memory": "had no memory for an image",
+        }
+        texts = []
+        for d in self.devices:
+            parts = [f"{text}, set aside {_times(d[name])}" for name, text in words.items() if d[name]]
+            if parts:
+                were = "was" if d["returned"] == 1 else "were"
+                again = f"its {count_text(d['returned'], 'image')} {were} not lost, but prepared again"
+                end = "not used at the end" if d["aside"] else "in use again at the end"
+                texts.append(f"{d['name']}: {'; '.join([*parts, again, end])}")
+        return texts
 
     def _busy(self) -> list[dict[str, Any]]:
         return [stage for stage in self.stages if stage["count"]]
@@ -190,6 +236,17 @@ class Report:
         elif s.bad == "replace":
             text += ", each a black image now"
         return text + (f", listed in {s.quarantine}" if s.quarantine else ' (quarantine="bad.jsonl" lists them)')
+
+
+def _times(number: int) -> str:
+    return {1: "once", 2: "twice"}.get(number, f"{number:,} times")
+
+
+def _binding(stats: dict[str, Any]) -> str:
+    """What binds. Of a simulated machine it is known who waited, and not which stage its devices were at."""
+    if not stats["simulated"] or not stats["bottleneck"] or stats["bottleneck"] == "none":
+        return stats["bottleneck"] or "none"
+    return "consumer" if stats["consumer_stall_seconds"] < 0.05 * stats["seconds"] else "devices"
 
 
 def _per(value: float, by: float) -> float:
@@ -244,6 +301,11 @@ def _advise(s: Setting, stats: dict[str, Any], bottleneck: str) -> tuple[str, li
         return _advise_cores(s, stats)
     if bottleneck == "storage":
         return _advise_storage(s, stats)
+    if bottleneck == "devices":
+        share = _per(stats["consumer_stall_seconds"], stats["seconds"])
+        return f"the simulated trainer waits for them {share:.0%} of the time", [
+            "compare policies (policy=), ways beside the trainer (beside=), or other machines (device=)"
+        ]
     if bottleneck == "consumer":
         return "batches lie ready when the trainer comes", ["nothing: the loader keeps up"]
     return "too little was fed to say", ["feed more batches, or more epochs"]

@@ -234,7 +234,7 @@ class Loader(_loader.Loader):
     def _set_up_feed(self, cuda: Cuda, pin: bool | None, device: Any, options: dict[str, Any]) -> None:
         """Decides what CUDA has to do with it."""
         self._cuda, self._pin_memory, self._device = cuda, pin, device
-        if device == "sim":  # the library's own kind of device, for tests
+        if isinstance(device, str) and (device == "sim" or device.startswith("sim:")):  # the library's own, simulated
             options["device"] = device
             return
         target = torch.device(device) if device is not None else None

@@ -337,6 +337,61 @@ static PyObject *stages_list(const mr_loader_stats *s)
     return list;
 }
 
+static PyObject *text_or_none(const char *text)
+{
+    return text != NULL ? PyUnicode_FromString(text) : Py_NewRef(Py_None);
+}
+
+static PyObject *device_dict(const mr_device_stats *d)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+    } counts[] = {{"lanes", d->lanes},         {"samples", d->samples},
+                  {"jobs", d->jobs},           {"submissions", d->submissions},
+                  {"failures", d->failures},   {"gave_back", d->gave_back},
+                  {"late", d->late},           {"damaged", d->damaged},
+                  {"no_memory", d->no_memory}, {"recovered", d->recovered},
+                  {"returned", d->returned}};
+    PyObject *dict = PyDict_New();
+    int result = dict != NULL ? mr_py_put(dict, "name", PyUnicode_FromString(d->name)) : -1;
+    for (size_t i = 0; result == 0 && i < sizeof counts / sizeof *counts; i++)
+        result = mr_py_put(dict, counts[i].name, PyLong_FromUnsignedLongLong(counts[i].value));
+    if (result == 0)
+        result = mr_py_put(dict, "busy_seconds", PyFloat_FromDouble(d->busy_seconds));
+    if (result == 0)
+        result = mr_py_put(dict, "aside", PyBool_FromLong(d->aside));
+    if (result == 0)
+        result = mr_py_put(dict, "mishap", text_or_none(d->mishap));
+    if (result < 0)
+        Py_CLEAR(dict);
+    return dict;
+}
+
+static PyObject *devices_list(const mr_loader_stats *s)
+{
+    PyObject *list = PyList_New(s->device_count);
+    for (uint32_t i = 0; list != NULL && i < s->device_count; i++) {
+        PyObject *device = device_dict(&s->devices[i]);
+        if (device == NULL || PyList_SetItem(list, i, device) < 0)
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
+/* Who did it, and whether that was simulated. */
+static int put_devices(PyObject *dict, const mr_loader_stats *s)
+{
+    int result = mr_py_put(dict, "simulated", PyBool_FromLong(s->simulated));
+    if (result == 0)
+        result = mr_py_put(dict, "policy", text_or_none(s->policy));
+    if (result == 0)
+        result = mr_py_put(dict, "beside", text_or_none(s->beside));
+    if (result == 0)
+        result = mr_py_put(dict, "devices", devices_list(s));
+    return result;
+}
+
 static PyObject *stats_dict(const mr_loader_stats *s)
 {
     const struct {
@@ -355,7 +410,9 @@ static PyObject *stats_dict(const mr_loader_stats *s)
                   {"memory_nbytes", s->memory_nbytes},
                   {"rank", s->rank},
                   {"world", s->world},
-                  {"unlisted", s->unlisted}};
+                  {"unlisted", s->unlisted},
+                  {"traced", s->traced},
+                  {"forgotten", s->forgotten}};
     const struct {
         const char *name;
         double value;
@@ -379,6 +436,8 @@ static PyObject *stats_dict(const mr_loader_stats *s)
         result = mr_py_put(dict, "bottleneck", PyUnicode_FromString(s->bottleneck));
     if (result == 0)
         result = mr_py_put(dict, "stages", stages_list(s));
+    if (result == 0)
+        result = put_devices(dict, s);
     if (result < 0)
         Py_CLEAR(dict);
     return dict;
@@ -400,6 +459,31 @@ static PyObject *stats(PyObject *self, PyObject *none)
     return dict;
 }
 
+static PyObject *write_trace(PyObject *self, PyObject *object)
+{
+    PyObject *path = NULL;
+    if (!mr_py_to_path(object, &path))
+        return NULL;
+    mr_py_loader *l = path != NULL ? enter(self) : NULL;
+    if (l == NULL) {
+        if (path == NULL)
+            PyErr_SetString(PyExc_TypeError, "a trace is written to a path, not to None");
+        Py_XDECREF(path);
+        return NULL;
+    }
+    int code = MR_EFORKED;
+    if (!is_forked(l)) {
+        const char *name = PyBytes_AsString(path);
+        Py_BEGIN_ALLOW_THREADS;
+        code = mr_loader_write_trace(l->loader, name);
+        Py_END_ALLOW_THREADS;
+    }
+    PyObject *result = code == 0 ? Py_NewRef(Py_None) : raise_of(mr_py_state_of_type(Py_TYPE(self)), l, code);
+    leave(l);
+    Py_DECREF(path);
+    return result;
+}
+
 static PyGetSetDef attributes[] = {
     {"batches", get_batches, NULL, "How many batches this rank gets in a whole epoch.", NULL},
     {"held", get_held, NULL, "How many batches are with consumers: they, or views of them, are alive.", NULL},
@@ -413,6 +497,8 @@ static PyMethodDef methods[] = {
     {"state", get_state, METH_NOARGS,
      "state($self, /)\n--\n\nWhere it stands, after the last batch that next() gave: JSON without a rank."},
     {"restore", restore, METH_O, "restore($self, text, /)\n--\n\nGoes on from a state. All batches are gone before."},
+    {"write_trace", write_trace, METH_O,
+     "write_trace($self, path, /)\n--\n\nWhat is remembered of tasks, as a trace for ui.perfetto.dev."},
     {"stats", stats, METH_NOARGS, "stats($self, /)\n--\n\nWhat it did, what that took, and what held it up."},
     {NULL, NULL, 0, NULL}};
 

@@ -52,6 +52,9 @@ static const option OPTIONS[] = {
     {"device", TEXT, AT(device), NULL},
     {"targets", OTHER, 0, NULL},
     {"mask_member", TEXT, AT(mask_member), NULL},
+    {"policy", TEXT, AT(policy), NULL},
+    {"beside", TEXT, AT(beside), NULL},
+    {"trace", U64, AT(trace), NULL},
     {"limits", OTHER, 0, NULL},
 };
 enum { OPTION_COUNT = sizeof OPTIONS / sizeof *OPTIONS };

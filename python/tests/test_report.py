@@ -79,6 +79,7 @@ def test_it_has_what_the_command_has():
         "epoch_hashes",
         "written_files",
         "written_nbytes",
+        "trace",
         "resumed",
         "stopped",
     }

@@ -131,11 +131,62 @@ void mr__team_submit(mr_loader *l, const mr__gift *gift)
     mr__mutex_unlock(&l->mutex);
 }
 
+static mr__mark mark_of(const mr_loader *l, const mr__task *task)
+{
+    const mr__slot *slot = task->batch;
+    return (mr__mark){.begun_ns = task->begun_ns,
+                      .busy_ns = task->busy_ns,
+                      .sent_ns = task->begun_ns,
+                      .seen_ns = mr__team_now_ns(l),
+                      .predicted_ns = UINT64_MAX,
+                      .ordinal = task->ordinal,
+                      .epoch = slot->batch.epoch,
+                      .batch = slot->batch.number,
+                      .pick = UINT64_MAX,
+                      .form = task->form,
+                      .lane = (uint16_t)task->lane,
+                      .reason = MR__MARK_SUBSTITUTE,
+                      .mishap = MR__MISHAPS,
+                      .code = (int16_t)task->code,
+                      .fused = 1};
+}
+
+static void watch(void *user, const mr__sight *sight)
+{
+    mr_loader *l = user;
+    const mr__pick *pick = sight->pick;
+    mr__mark mark = mark_of(l, sight->task);
+    double launch = (double)l->team.launch_ns[pick->device] / pick->count / sight->job->count;
+    double predicted = sight->predicted_ns + launch;
+    if (sight->task->code == MR_ECLOSED) // nobody has begun it
+        return;
+    if (predicted >= 0 && predicted < 1e18)
+        mark.predicted_ns = (uint64_t)predicted;
+    mark.sent_ns = pick->begun_ns;
+    mark.pick = pick->number;
+    mark.device = (uint8_t)pick->device;
+    mark.reason = (uint8_t)pick->reason;
+    mark.mishap = (uint8_t)sight->mishap;
+    mark.fused = (uint16_t)pick->count;
+    mr__trace_add(l->team.trace, &mark);
+}
+
+/* Those that take the place of bad samples go to the host, and the crew does not know of them. The mutex is held. */
+static void watch_substitutes(mr_loader *l, const mr__task *first)
+{
+    for (const mr__task *task = first; l->team.trace != NULL && task != NULL; task = task->next) {
+        mr__mark mark = mark_of(l, task);
+        if (task->job == NULL && task->code != MR_ECLOSED)
+            mr__trace_add(l->team.trace, &mark);
+    }
+}
+
 size_t mr__team_done(mr_loader *l, mr__task **first, size_t count)
 {
     mr__task *settled;
     mr__crew_check(*first, l->work.finish.output.sample_nbytes);
     mr__mutex_lock(&l->mutex);
+    watch_substitutes(l, *first);
     size_t ended = mr__crew_done(l->team.crew, *first, mr__team_now_ns(l), &settled);
     l->in_flight -= count - ended; // what is not settled is left, for other devices
     if (l->in_flight == 0 || mr__crew_is_lent(l->team.crew))
@@ -232,26 +283,6 @@ void mr__team_leave(mr_loader *l)
 
 /* 4. What is kept and told. */
 
-static void watch(void *user, const mr__sight *sight)
-{
-    mr_loader *l = user;
-    const mr__task *task = sight->task;
-    const mr__slot *slot = task->batch;
-    mr__trace_add(l->team.trace, &(mr__mark){.begun_ns = task->begun_ns,
-                                             .busy_ns = task->busy_ns,
-                                             .predicted_ns = (uint64_t)sight->predicted_ns,
-                                             .ordinal = task->ordinal,
-                                             .epoch = slot->batch.epoch,
-                                             .batch = slot->batch.number,
-                                             .pick = sight->pick->begun_ns,
-                                             .form = task->form,
-                                             .lane = (uint16_t)task->lane,
-                                             .device = (uint8_t)sight->pick->device,
-                                             .reason = (uint8_t)sight->pick->reason,
-                                             .code = (int16_t)task->code,
-                                             .fused = (uint16_t)sight->pick->count});
-}
-
 static mr__cost_key cost_key(const mr_loader *l)
 {
     const mr__hardware *h = l->team.hardware;
@@ -303,6 +334,28 @@ static void load_costs(mr_loader *l)
     mr__free(&l->hooks, routes);
 }
 
+static void fill_device(const mr__team *t, uint32_t d, mr_device_stats *is)
+{
+    mr__sched_tally tally = mr__sched_tally_of(mr__crew_sched(t->crew), d);
+    *is = (mr_device_stats){.name = t->names[d],
+                            .lanes = t->devices[d]->type->info(t->devices[d]).lanes,
+                            .samples = mr__crew_tasks(t->crew, d),
+                            .jobs = tally.jobs,
+                            .submissions = tally.picks,
+                            .busy_seconds = mr__crew_busy_seconds(t->crew, d),
+                            .failures = tally.failures,
+                            .gave_back = mr__crew_mishaps(t->crew, d, MR__MISHAP_LOST),
+                            .late = mr__crew_mishaps(t->crew, d, MR__MISHAP_LATE),
+                            .damaged = mr__crew_mishaps(t->crew, d, MR__MISHAP_WRONG),
+                            .no_memory = mr__crew_mishaps(t->crew, d, MR__MISHAP_MEMORY),
+                            .recovered = mr__crew_mishaps(t->crew, d, MR__MISHAP_BACK),
+                            .aside = tally.aside,
+                            .returned = mr__crew_lost(t->crew, d)};
+    for (int m = 0; m < MR__MISHAPS; m++)
+        if (mr__crew_mishaps(t->crew, d, (mr__mishap)m) != 0 && m != MR__MISHAP_BACK)
+            is->mishap = mr__mishap_text((mr__mishap)m);
+}
+
 void mr__team_fill(mr_loader *l, mr_loader_stats *s)
 {
     const mr__team *t = &l->team;
@@ -311,20 +364,10 @@ void mr__team_fill(mr_loader *l, mr_loader_stats *s)
     s->device_count = t->crew != NULL ? t->count : 0;
     if (t->crew != NULL && t->trainer != NULL)
         s->beside = mr__beside_mode_name(mr__crew_beside(t->crew)->mode);
-    for (uint32_t d = 0; d < s->device_count; d++) {
-        mr__sched_tally tally = mr__sched_tally_of(mr__crew_sched(t->crew), d);
-        mr_device_stats *is = &s->devices[d];
-        *is = (mr_device_stats){.name = t->names[d],
-                                .lanes = t->devices[d]->type->info(t->devices[d]).lanes,
-                                .jobs = tally.jobs,
-                                .submissions = tally.picks,
-                                .failures = tally.failures,
-                                .returned = tally.returned,
-                                .busy_seconds = mr__crew_busy_seconds(t->crew, d)};
-        for (int m = 0; m < MR__MISHAPS; m++)
-            if (mr__crew_mishaps(t->crew, d, (mr__mishap)m) != 0 && m != MR__MISHAP_BACK)
-                is->mishap = mr__mishap_text((mr__mishap)m);
-    }
+    for (uint32_t d = 0; d < s->device_count; d++)
+        fill_device(t, d, &s->devices[d]);
+    s->traced = t->trace != NULL ? mr__trace_count(t->trace) : 0;
+    s->forgotten = t->trace != NULL ? mr__trace_forgotten(t->trace) : 0;
 }
 
 /* 5. Opening and closing. */

@@ -14,17 +14,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MR__TRACE_MAX = 1 << 22 };
+enum { MR__TRACE_MAX = 1 << 22, MR__MARK_SUBSTITUTE = 255 };
 
 typedef struct mr__mark {
-    uint64_t begun_ns, busy_ns;
-    uint64_t predicted_ns; /* UINT64_MAX: nobody did */
+    uint64_t begun_ns, busy_ns; /* of mr__task */
+    uint64_t sent_ns, seen_ns;  /* when it was given to its device, and came back */
+    uint64_t predicted_ns;      /* with its share of the launch; UINT64_MAX: nobody did */
     uint64_t ordinal, epoch, batch;
-    uint64_t pick; /* tasks of one submission have the same */
+    uint64_t pick; /* which submission of its device */
     uint32_t form;
     uint16_t lane;
     uint8_t device;
-    uint8_t reason; /* mr__reason */
+    uint8_t reason; /* mr__reason, or MR__MARK_SUBSTITUTE */
+    uint8_t mishap; /* mr__mishap: why it went to another device then; MR__MISHAPS: it did not */
     int16_t code;
     uint16_t fused; /* jobs of the submission */
 } mr__mark;

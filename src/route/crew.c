@@ -37,6 +37,7 @@ typedef struct member {
     mr__lent *lent;            /* memory that the program lends; NULL: it never has */
     uint32_t back;             /* bit i: region i was asked for, and has come back */
     uint64_t busy_ns;
+    uint64_t tasks, lost;
     uint64_t mishaps[MR__MISHAPS];
 } member;
 
@@ -458,9 +459,9 @@ static void end_job(mr__crew *c, mr__job *job, uint64_t now_ns)
         mr__sched_close(c->sched, batch);
 }
 
-static void watch(const mr__crew *c, const mr__task *task, const mr__job *job)
+static void watch(const mr__crew *c, const mr__task *task, const mr__job *job, mr__mishap mishap)
 {
-    mr__sight sight = {task, job, job->pick, job->ns[job->pick->device] / job->count};
+    mr__sight sight = {task, job, job->pick, job->ns[job->pick->device] / job->count, mishap};
     if (c->options.seen != NULL)
         c->options.seen(c->options.user, &sight);
 }
@@ -474,9 +475,10 @@ static bool end_task(mr__crew *c, mr__task *task, uint64_t now_ns)
     uint32_t device = job->pick->device;
     mr__mishap mishap = judge(c, task, device);
     bool is_final = mishap == MR__MISHAPS;
-    watch(c, task, job);
+    watch(c, task, job, mishap);
     job->busy_ns += task->busy_ns;
     c->members[device].busy_ns += task->busy_ns;
+    *(is_final ? &c->members[device].tasks : &c->members[device].lost) += 1;
     if (is_final) {
         task->job = NULL;
     } else {
@@ -513,8 +515,12 @@ size_t mr__crew_done(mr__crew *c, mr__task *first, uint64_t now_ns, mr__task **s
 void mr__crew_refused(mr__crew *c, const mr__gift *gift, uint64_t now_ns)
 {
     mr__task *settled;
-    for (mr__task *task = gift->first; task != NULL; task = task->next)
+    for (mr__task *task = gift->first; task != NULL; task = task->next) {
         task->code = MR_EDEVICE;
+        task->lane = 0;
+        task->begun_ns = now_ns;
+        task->busy_ns = 0;
+    }
     (void)mr__crew_done(c, gift->first, now_ns, &settled);
 }
 
@@ -583,6 +589,16 @@ const mr__beside *mr__crew_beside(const mr__crew *c)
 uint64_t mr__crew_mishaps(const mr__crew *c, uint32_t device, mr__mishap mishap)
 {
     return c->members[device].mishaps[mishap];
+}
+
+uint64_t mr__crew_tasks(const mr__crew *c, uint32_t device)
+{
+    return c->members[device].tasks;
+}
+
+uint64_t mr__crew_lost(const mr__crew *c, uint32_t device)
+{
+    return c->members[device].lost;
 }
 
 double mr__crew_busy_seconds(const mr__crew *c, uint32_t device)

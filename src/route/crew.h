@@ -46,6 +46,7 @@ typedef struct mr__sight {
     const mr__job *job;
     const mr__pick *pick;
     double predicted_ns; /* of the task: its share of the job, without the launch */
+    mr__mishap mishap;   /* why it goes to another device; MR__MISHAPS: it does not */
 } mr__sight;
 
 typedef struct mr__crew_options {
@@ -128,6 +129,10 @@ bool mr__crew_is_back(mr__crew *crew, uint32_t device, uint32_t region);
 mr__sched *mr__crew_sched(mr__crew *crew);
 const mr__beside *mr__crew_beside(const mr__crew *crew);
 uint64_t mr__crew_mishaps(const mr__crew *crew, uint32_t device, mr__mishap mishap);
+
+/* Tasks that it did, whatever came of them; that it gave back, or gave wrong, and others did. */
+uint64_t mr__crew_tasks(const mr__crew *crew, uint32_t device);
+uint64_t mr__crew_lost(const mr__crew *crew, uint32_t device);
 
 /* How long its lanes were busy with what it did. */
 double mr__crew_busy_seconds(const mr__crew *crew, uint32_t device);

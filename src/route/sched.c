@@ -579,6 +579,7 @@ static void send_pick(mr__sched *s, mr__pick *pick, uint64_t now_ns)
     pick->due_ns = now_ns + whole;
     uint64_t patience = (2 * whole + s->options.deadline_ns) << (pick_again(pick) < 8 ? pick_again(pick) : 8);
     pick->deadline_ns = st->device.can_fail ? now_ns + patience : UINT64_MAX;
+    pick->number = st->tally.picks;
     pick->open = pick->count;
     lot->left -= pick->count;
     lot->work = lot->left != 0 && lot->work > pick->work ? lot->work - pick->work : 0;
@@ -778,5 +779,7 @@ uint32_t mr__sched_overdue(const mr__sched *s, uint64_t now_ns)
 
 mr__sched_tally mr__sched_tally_of(const mr__sched *s, uint32_t device)
 {
-    return s->stations[device].tally;
+    mr__sched_tally tally = s->stations[device].tally;
+    tally.aside = s->stations[device].trial;
+    return tally;
 }

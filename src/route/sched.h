@@ -76,6 +76,7 @@ struct mr__pick {
     mr__job *first;
     uint32_t count; /* jobs */
     mr__reason reason;
+    uint64_t number; /* of the picks of its device */
     uint64_t begun_ns;
     uint64_t due_ns;      /* when it should be done */
     uint64_t deadline_ns; /* when its device is taken to have failed; UINT64_MAX: never */
@@ -110,7 +111,7 @@ typedef struct mr__sched_options {
 typedef struct mr__sched_tally {
     uint64_t jobs, picks, failures, returned; /* returned: jobs that it did not do, and others did */
     uint64_t refused;                         /* asked, and had no memory for anything that was left */
-    bool aside;
+    bool aside; /* it has failed, and not done anything since */
 } mr__sched_tally;
 
 typedef struct mr__sched mr__sched;

@@ -151,7 +151,10 @@ static mr__turn take_failed(mr__sim *s, uint64_t until)
     for (uint32_t i = 0; i < s->lane_count; i++)
         if (s->lanes[i].failed)
             return mr__sim_take(s, i);
-    return s->head < until ? (mr__turn){.piece = s->queue[s->head++ % s->capacity]} : (mr__turn){0};
+    mr__turn none = {.begun_ns = mr__world_now_ns(s->world)};
+    if (s->head < until)
+        none.piece = s->queue[s->head++ % s->capacity];
+    return none;
 }
 
 /* All that it has, begun or not, unless it is being prepared this moment. */
