@@ -13,13 +13,14 @@ static const double STRAYED = 1.2;
 enum { AGAIN_AFTER = 4, LENT_REGIONS = 16 };
 
 /* Of a job's time this much at least is its own, not its launch, or nothing is learned from it. */
-static const double OWN_LEAST = 0.25, OWN_FIRST = 0.02; /* of the first, of which something has to be */
+static const double OWN_LEAST = 0.1, OWN_FIRST = 0.02; /* of the first, of which something has to be */
+static const double PICK_LEAST = 0.25;                 /* likewise, of a pick's predicted time */
 
 /*
  * A device that does few jobs in a batch is slower than believed once those that took longer than they should did so by
  * this many sigmas together, of each of which one is chance. (Page's test.)
  */
-static const double SLOWER_SIGMAS = 3, SIGMA_LEAST = 0.25;
+static const double SLOWER_SIGMAS = 2, SIGMA_LEAST = 0.25;
 enum { FEW_JOBS = 10 };
 
 #define SLOW_BACK_NS UINT64_C(10000000)
@@ -399,8 +400,9 @@ static void learn(mr__crew *c, const mr__job *job, const mr__pick *pick)
     double own = busy - launch;
     size_t number = number_of(c, job);
     mr__cost *cost = mr__crew_cost(c, pick->device, c->forms[number]);
-    if (own < OWN_LEAST * busy && cost->samples != 0)
-        return; // it was launching, mostly: nothing is seen of the job itself
+    double all = mr__pick_ns(c->sched, pick, NULL), launching = c->members[pick->device].launch_ns;
+    if (cost->samples != 0 && (own < OWN_LEAST * busy || all - launching < PICK_LEAST * all))
+        return; // it was launching, mostly: little is seen of the job itself
     own = own > OWN_FIRST * busy ? own : OWN_FIRST * busy;
     notice_slowness(&c->members[pick->device], cost, own / mr__cost_predict(cost, &c->features[number]));
     mr__cost_learn(cost, &c->features[number], own > 1 ? (uint64_t)own : 1);
