@@ -180,7 +180,8 @@ class Report:
         head = f"  {'device':<{width}}{'lanes':>10} {'images':>10} {'submitted':>10} {'set aside':>10}  busy"
         return ["", head] + [
             f"  {printable(d['name'])[: width - 1]:<{width}}{d['lanes']:>10} {d['samples']:>10,} "
-            f"{d['submissions']:>10,} {d['failures']:>10,}  {bar(min(d['busy_share'], 1.0), BAR)} {d['busy_share']:>4.0%}"
+            f"{d['submissions']:>10,} {d['failures']:>10,}  "
+            f"{bar(min(d['busy_share'], 1.0), BAR)} {d['busy_share']:>4.0%}"
             for d in self.devices
         ]
 
