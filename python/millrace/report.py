@@ -137,7 +137,10 @@ class Report:
         )
         told = [("simulated", SIMULATED)] if self._stats["simulated"] else []
         told += [
-            (d["name"], f"{count_text(d['samples'], 'image')}, {count_text(d['lanes'], 'lane')} busy {d['busy_share']:.0%}")
+            (
+                printable(d["name"]),
+                f"{count_text(d['samples'], 'image')}, {count_text(d['lanes'], 'lane')} busy {d['busy_share']:.0%}",
+            )
             for d in self.devices
         ]
         told += [("mishap", text) for text in self._mishaps()]
@@ -176,8 +179,9 @@ class Report:
         width = LABEL - 2
         head = f"  {'device':<{width}}{'lanes':>10} {'images':>10} {'submitted':>10} {'set aside':>10}  busy"
         return ["", head] + [
-            f"  {printable(d['name'])[: width - 1]:<{width}}{d['lanes']:>10} {d['samples']:>10,} {d['submissions']:>10,} "
-            f"{d['failures']:>10,}  {bar(min(d['busy_share'], 1.0), BAR)} {d['busy_share']:>4.0%}"
+            f"  {printable(d['name'])[: width - 1]:<{width}}{d['lanes']:>10} {d['samples']:>10,} "
+            f"{d['submissions']:>10,} {d['failures']:>10,}  "
+            f"{bar(min(d['busy_share'], 1.0), BAR)} {d['busy_share']:>4.0%}"
             for d in self.devices
         ]
 

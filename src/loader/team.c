@@ -165,7 +165,7 @@ static void watch(void *user, const mr__sight *sight)
     mark.sent_ns = pick->begun_ns;
     mark.pick = pick->number;
     mark.device = (uint8_t)pick->device;
-    mark.reason = (uint8_t)pick->reason;
+    mark.reason = sight->task->attempt == 0 ? (uint8_t)pick->reason : MR__MARK_SUBSTITUTE;
     mark.mishap = (uint8_t)sight->mishap;
     mark.fused = (uint16_t)pick->count;
     mr__trace_add(l->team.trace, &mark);

@@ -503,7 +503,7 @@ static int copy_marks(mr_loader *l, mr__trace_report *r, mr__detail *detail)
     mr__team_fill(l, &s);
     r->policy = s.policy;
     r->beside = s.beside;
-    r->simulated = s.simulated;
+    r->simulated = s.simulated || l->device->type->advance != NULL; // of "sim", too, time is its own
     r->device_count = s.device_count;
     for (uint32_t d = 0; d < s.device_count; d++) {
         r->names[d] = s.devices[d].name;

@@ -111,7 +111,7 @@ typedef struct mr__sched_options {
 typedef struct mr__sched_tally {
     uint64_t jobs, picks, failures, returned; /* returned: jobs that it did not do, and others did */
     uint64_t refused;                         /* asked, and had no memory for anything that was left */
-    bool aside; /* it has failed, and not done anything since */
+    bool aside;                               /* it has failed, and not done anything since */
 } mr__sched_tally;
 
 typedef struct mr__sched mr__sched;

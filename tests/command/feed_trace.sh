@@ -120,6 +120,9 @@ is "$(head -1 out | cut -c 1-11)" "Simulated: " "the first line of a simulated r
 has out 'images/s \(simulated\)$'
 has out '^  policy +auto, beside the trainer: overlapped$'
 lacks out 'core-ms'
+run 0 feed set --recipe "$recipe" --batch 16 --device sim --trace plain.json
+check plain.json 60 1
+json_is plain.json 'j["otherData"]["note"]' 'times are of a simulated machine'
 
 # 3. Devices that fail: what they gave back is seen, and prepared once all the same.
 run 0 feed packed --recipe "$recipe" --batch 16 --epochs 20 --device "sim:$machines/failing-device.json" --trace failing.json
