@@ -51,46 +51,79 @@ static uint64_t need_of(const mr_loader *l, const mr__header *header, const mr__
     return mr__need_sum(&need);
 }
 
+static void describe_need(const mr_loader *l, const mr__chain *chain, const mr__header *header, mr__task *task)
+{
+    bool known = header->width != 0 && header->height != 0;
+    task->lacked = l->team.lacked[form_of(l, task->form)];
+    task->need_nbytes = l->team.bounded ? need_of(l, header, known ? chain : NULL) : 0;
+}
+
 /* What is known of one task is added to its job's. */
-static void describe_task(mr_loader *l, mr__slot_jobs *its, const mr__task *task, mr__job *job, mr__features *sum)
+static void describe_task(mr_loader *l, mr__chain *chain, mr__task *task, mr__job *job, mr__features *sum)
 {
     mr__header header = {0};
     mr__features features;
     (void)mr__header_of(l->dataset, task->ordinal, task->form, &header);
-    mr__features_of(l->recipe, task->draws, &header, its->chain, &features);
+    mr__features_of(l->recipe, task->draws, &header, chain, &features);
     mr__features_add(sum, &features);
+    describe_need(l, chain, &header, task);
+    uint64_t need = task->need_nbytes;
     job->stored_nbytes += header.nbytes;
-    bool bounded = false;
-    for (uint32_t d = 0; d < l->team.count; d++)
-        bounded = bounded || l->team.crew_bounded[d];
-    if (!bounded)
-        return;
-    bool known = header.width != 0 && header.height != 0;
-    uint64_t need = need_of(l, &header, known ? its->chain : NULL);
     job->need_nbytes = need < UINT64_MAX - job->need_nbytes ? job->need_nbytes + need : UINT64_MAX;
+}
+
+/* The next job that has room for a task of this kind: those of other devices go into others. */
+static uint32_t describe_kind(mr_loader *l, mr__slot *slot, uint32_t lacked, uint32_t count)
+{
+    mr__slot_jobs *its = &l->team.slots[slot - l->slots];
+    mr__task **end = NULL;
+    for (uint32_t at = 0; at < slot->batch.count + slot->guests; at++) {
+        mr__task *task = &slot->tasks[at];
+        uint8_t form = form_of(l, task->form);
+        if (l->team.lacked[form] != lacked)
+            continue;
+        if (end == NULL || its->jobs[count - 1].count == l->team.grain) {
+            its->jobs[count] = (mr__job){0};
+            its->features[count] = (mr__features){0};
+            its->forms[count] = form;
+            for (uint32_t d = 0; d < l->team.count; d++)
+                its->jobs[count].ns[d] = (lacked >> d & 1) != 0 ? INFINITY : 0;
+            end = &its->jobs[count++].first;
+        }
+        *end = task;
+        end = &task->next;
+        task->next = NULL;
+        its->jobs[count - 1].count++;
+        describe_task(l, its->chain, task, &its->jobs[count - 1], &its->features[count - 1]);
+    }
+    return count;
 }
 
 void mr__team_describe(mr_loader *l, mr__slot *slot)
 {
     mr__slot_jobs *its = &l->team.slots[slot - l->slots];
-    uint32_t tasks = slot->batch.count + slot->guests, grain = l->team.grain, count = 0;
-    for (uint32_t at = 0; at < tasks; at += grain, count++) {
-        uint32_t some = tasks - at < grain ? tasks - at : grain;
-        mr__job *job = &its->jobs[count];
-        *job = (mr__job){.first = &slot->tasks[at], .count = some};
-        its->features[count] = (mr__features){0};
-        its->forms[count] = form_of(l, slot->tasks[at].form);
-        for (uint32_t i = 0; i < some; i++) {
-            mr__task *task = &slot->tasks[at + i];
-            task->next = i + 1 < some ? task + 1 : NULL;
-            describe_task(l, its, task, job, &its->features[count]);
-        }
-        for (uint32_t d = 0; d < l->team.count; d++)
-            job->ns[d] = l->team.lacks[d][its->forms[count]] ? INFINITY : 0;
+    uint32_t count = 0;
+    for (uint32_t f = 0; f < l->forms.count; f++) {
+        uint32_t before = 0;
+        while (l->team.lacked[before] != l->team.lacked[f])
+            before++;
+        if (before == f)
+            count = describe_kind(l, slot, l->team.lacked[f], count);
     }
     mr__mutex_lock(&l->mutex);
     mr__crew_add(l->team.crew, its->batch, count, its->features, its->forms, mr__team_now_ns(l));
     mr__mutex_unlock(&l->mutex);
+}
+
+void mr__team_describe_again(mr_loader *l, mr__task *task)
+{
+    mr__header header = {0};
+    mr__chain chain; // a slot's is of who fills it
+    mr__features features;
+    (void)mr__header_of(l->dataset, task->ordinal, task->form, &header);
+    if (l->team.bounded)
+        mr__features_of(l->recipe, task->draws, &header, &chain, &features);
+    describe_need(l, &chain, &header, task);
 }
 
 /* 2. What comes back, and when something is late. */
@@ -103,20 +136,26 @@ void mr__team_submit(mr_loader *l, const mr__gift *gift)
     mr__mutex_lock(&l->mutex); // it is closed, or has no room: others do it, if anybody is there
     mr__crew_refused(l->team.crew, gift, mr__team_now_ns(l));
     l->in_flight -= gift->count;
+    if (l->in_flight == 0)
+        mr__condition_wake_all(&l->news);
     mr__mutex_unlock(&l->mutex);
 }
 
-size_t mr__team_done(mr_loader *l, mr__task **first, size_t count)
+bool mr__team_doubts(const mr_loader *l, const mr__task *task)
+{
+    return l->team.crew != NULL && mr__crew_doubts(l->team.crew, task);
+}
+
+size_t mr__team_done(mr_loader *l, mr__task *first, size_t count)
 {
     mr__task *settled;
-    mr__crew_check(*first, l->work.finish.output.sample_nbytes);
+    mr__crew_check(first, l->work.finish.output.sample_nbytes);
     mr__mutex_lock(&l->mutex);
-    size_t ended = mr__crew_done(l->team.crew, *first, mr__team_now_ns(l), &settled);
+    size_t ended = mr__crew_done(l->team.crew, first, mr__team_now_ns(l), &settled);
     l->in_flight -= count - ended; // what is not settled is left, for other devices
     if (l->in_flight == 0)
         mr__condition_wake_all(&l->news);
     mr__mutex_unlock(&l->mutex);
-    *first = settled;
     return ended;
 }
 
@@ -140,18 +179,21 @@ static void on_timer(void *user, uint64_t number)
     mr__team_tick(l);
 }
 
-/* The world stops when the crew has something to do. */
+/* The world stops when the crew has something to do. There is one such event, and room for it is reserved. */
 static void arm(mr_loader *l)
 {
     mr__team *t = &l->team;
     mr__mutex_lock(&l->mutex);
     uint64_t at = mr__crew_wake_ns(t->crew, mr__team_now_ns(l));
-    bool sooner = at < t->armed_ns;
-    if (sooner)
+    if (at != t->armed_ns) {
+        mr__world_lock(t->world);
+        (void)mr__world_drop(t->world, on_timer, l, 0);
+        if (at != UINT64_MAX)
+            mr__world_add(t->world, at, on_timer, l, 0);
+        mr__world_unlock(t->world);
         t->armed_ns = at;
+    }
     mr__mutex_unlock(&l->mutex);
-    if (sooner)
-        (void)mr__world_at(t->world, at, on_timer, l, 0);
 }
 
 bool mr__team_advance(mr_loader *l)
@@ -201,8 +243,12 @@ void mr__team_steps(mr_loader *l)
 
 void mr__team_leave(mr_loader *l)
 {
-    if (l->team.trainer != NULL)
+    if (l->team.trainer == NULL)
+        return;
+    mr__mutex_lock(&l->mutex); // of several consumers that got a batch at once, one begins the step
+    if (!mr__trainer_is_in_step(l->team.trainer))
         mr__trainer_begin_step(l->team.trainer);
+    mr__mutex_unlock(&l->mutex);
 }
 
 /* 4. What is kept and told. */
@@ -257,7 +303,9 @@ void mr__team_save(mr_loader *l)
     mr__cost_route *routes = mr__alloc_array(&l->hooks, MR__COST_ROUTES, sizeof *routes);
     mr__cost_key key = cost_key(l);
     if (routes != NULL) {
+        mr__mutex_lock(&l->mutex); // lanes go on to learn
         size_t count = name_routes(l, routes);
+        mr__mutex_unlock(&l->mutex);
         if (mr__cost_save(&l->hooks, NULL, &key, routes, count, &detail) != 0)
             mr__log(&l->outer, MR_LOG_WARNING, "what tasks cost was not kept for the next run: %s", detail.text);
     }
@@ -296,10 +344,21 @@ void mr__team_fill(mr_loader *l, mr_loader_stats *s)
                                 .failures = tally.failures,
                                 .returned = tally.returned,
                                 .busy_seconds = mr__crew_busy_seconds(t->crew, d)};
-        for (int m = 0; m < MR__MISHAPS; m++)
-            if (mr__crew_mishaps(t->crew, d, (mr__mishap)m) != 0 && m != MR__MISHAP_BACK)
-                is->mishap = mr__mishap_text((mr__mishap)m);
+        is->mishap = mr__crew_last_mishap(t->crew, d);
     }
+}
+
+bool mr__team_trouble(const mr_loader *l, char *text, size_t nbytes)
+{
+    const mr__team *t = &l->team;
+    for (uint32_t d = 0; t->crew != NULL && d < t->count; d++) {
+        const char *mishap = mr__crew_last_mishap(t->crew, d);
+        if (mishap == NULL)
+            continue;
+        snprintf(text, nbytes, "the device %s %s", t->names[d], mishap);
+        return true;
+    }
+    return false;
 }
 
 /* 5. Opening and closing. */
@@ -314,7 +373,8 @@ static int load_hardware(mr_loader *l, const char *path, mr__detail *detail)
     if (result == 0 && t->hardware->device_count > MR__SCHED_DEVICES_MAX)
         return mr__fail(detail, MR_ELIMIT, "%s: %u devices: a loader has %d at most", path, t->hardware->device_count,
                         MR__SCHED_DEVICES_MAX);
-    if (result == 0 && (result = mr__world_new(&l->hooks, &t->world)) != 0)
+    if (result == 0 && ((result = mr__world_new(&l->hooks, &t->world)) != 0 ||
+                        (result = mr__world_reserve(t->world, 1)) != 0)) // the crew's timer
         return mr__fail(detail, result, "a simulated machine: %s", mr_error_text(result));
     if (result == 0 && t->hardware->trainer.step_ns != 0) {
         result = mr__trainer_new(&l->hooks, t->world, t->hardware, on_step_over, l, &t->trainer);
@@ -352,27 +412,43 @@ static int open_simulated(mr_loader *l, mr__device_options *options, mr__detail 
     return result;
 }
 
+/* The number of the first step that a device cannot do on a form, from 1 on; 0: it can do all. */
+static size_t find_lack(const mr_loader *l, const mr__device *device, mr_form form)
+{
+    for (size_t i = 0; i < l->recipe->count; i++)
+        if (!mr__device_takes(device, form, l->recipe->steps[i].kind))
+            return i + 1;
+    return mr__device_takes(device, form, MR_STEP_NONE) ? 0 : 1;
+}
+
 /* Which forms a device cannot take, with this recipe. Somebody has to. */
 static int find_lacks(mr_loader *l, mr__detail *detail)
 {
     mr__team *t = &l->team;
     for (uint32_t f = 0; f < l->forms.count; f++) {
         mr_dataset_form form = {.struct_size = sizeof form};
-        bool any = false;
-        size_t lacked = 0;
+        size_t lack = 0;
         (void)mr_dataset_get_form(l->dataset, l->forms.numbers[f], &form);
         for (uint32_t d = 0; d < t->count; d++) {
-            for (size_t i = 0; i < l->recipe->count && !t->lacks[d][f]; i++) {
-                t->lacks[d][f] = !mr__device_takes(t->devices[d], form.form, l->recipe->steps[i].kind);
-                lacked = i;
-            }
-            any = any || !t->lacks[d][f];
+            size_t its = find_lack(l, t->devices[d], form.form);
+            t->lacked[f] |= (uint32_t)(its != 0) << d;
+            lack = its != 0 ? its : lack;
         }
-        if (!any)
+        if (t->lacked[f] == (UINT32_C(1) << t->count) - 1)
             return mr__fail(detail, MR_EUNSUPPORTED, "the device %s cannot do step %zu of the recipe on %s",
-                            t->names[t->count - 1], lacked + 1, form.name);
+                            t->names[t->count - 1], lack, form.name);
     }
     return 0;
+}
+
+/* Whether nobody but this device can do some form. */
+static bool is_needed(const mr_loader *l, uint32_t device)
+{
+    const mr__team *t = &l->team;
+    for (uint32_t f = 0; f < l->forms.count; f++)
+        if ((t->lacked[f] | UINT32_C(1) << device) == (UINT32_C(1) << t->count) - 1)
+            return true;
+    return false;
 }
 
 static int gather_meters(mr_loader *l, mr__detail *detail)
@@ -430,11 +506,18 @@ static int make_crew(mr_loader *l, const mr_loader_options *o, mr__detail *detai
                                 .batches = l->slot_count,
                                 .jobs = l->batch + l->guests,
                                 .forms = l->forms.count,
+                                .grain = t->grain,
                                 .has_trainer = t->trainer != NULL && t->hardware->trainer.device != 0,
                                 .beside = {.mode = beside},
                                 .seen = t->trace != NULL ? watch : NULL,
                                 .user = l};
     options.trained = options.has_trainer ? t->hardware->trainer.device - 1 : 0;
+    options.needed = options.has_trainer && is_needed(l, options.trained);
+    if (options.needed && beside == MR__BESIDE_OFF)
+        return mr__fail(detail, MR_EARGUMENT,
+                        "the device %s is not to prepare (beside: off), but nobody else can do this recipe: give "
+                        "another way to be beside the trainer",
+                        t->names[options.trained]);
     int result = make_slots(l);
     if (result == 0)
         result = mr__crew_new(&options, &t->crew);
@@ -484,7 +567,7 @@ static int open_all(mr_loader *l, const mr_loader_options *o, uint32_t threads, 
     if (result == 0 && (machine || o->policy != NULL || o->trace != 0))
         result = make_crew(l, o, detail);
     for (uint32_t d = 0; d < t->count; d++)
-        t->crew_bounded[d] = t->devices[d]->type->info(t->devices[d]).memory.budget_nbytes != 0;
+        t->bounded = t->bounded || t->devices[d]->type->info(t->devices[d]).memory.total_nbytes != 0;
     return result;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Loaders of several devices in tests: machines from texts, and everything that comes out of a loader, to be compared. */
+/* Loaders of several devices in tests: machines from texts, and everything that comes out of a loader, to be compared.
+ */
 #ifndef TESTS_SUPPORT_DEVICES_H
 #define TESTS_SUPPORT_DEVICES_H
 

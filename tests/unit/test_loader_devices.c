@@ -220,7 +220,7 @@ static void every_shape_of_batches(void **state)
     static const struct {
         uint32_t batch, slots, world;
         bool drop_last;
-    } shapes[] = {{1, 2, 1, false}, {1, 3, 2, true},   {7, 2, 3, false},  {61, 2, 1, false},
+    } shapes[] = {{1, 2, 1, false},   {1, 3, 2, true},  {7, 2, 3, false},  {61, 2, 1, false},
                   {100, 2, 1, false}, {16, 5, 1, true}, {30, 2, 2, false}, {9, 2, 4, true}};
     static const char *const recipes[] = {RECIPE, "rrc(20) flip mixup(0.4) normalize(imagenet) cutmix"};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
@@ -336,10 +336,9 @@ static void damaged_costs_are_learned_anew(void **state)
 {
     (void)state;
     char command[1200];
-    static const char *const damages[] = {"truncate -s 20 \"$f\"", ": > \"$f\"",
-                                          "sed -i 's/[0-9][0-9.e+-]*,/1e308,/g' \"$f\"",
-                                          "sed -i 's/\"scale\": [0-9.e+-]*/\"scale\": -7/' \"$f\"",
-                                          "rm \"$f\"; mkdir \"$f\""};
+    static const char *const damages[] = {
+        "truncate -s 20 \"$f\"", ": > \"$f\"", "sed -i 's/[0-9][0-9.e+-]*,/1e308,/g' \"$f\"",
+        "sed -i 's/\"scale\": [0-9.e+-]*/\"scale\": -7/' \"$f\"", "rm \"$f\"; mkdir \"$f\""};
     mr_loader_options o = plain();
     devices_tape wanted = devices_all(source, RECIPE, &o);
     o.policy = "auto";
@@ -348,7 +347,8 @@ static void damaged_costs_are_learned_anew(void **state)
         pack_remove(&folder, "cache");
         devices_tape got = devices_all(source, RECIPE, &o);
         devices_tape_fini(&got);
-        snprintf(command, sizeof command, "for f in %s/cache/millrace/costs/*.json; do %s; done", folder.path, damages[i]);
+        snprintf(command, sizeof command, "for f in %s/cache/millrace/costs/*.json; do %s; done", folder.path,
+                 damages[i]);
         assert_int_equal(system(command), 0);
         got = devices_all(source, RECIPE, &o);
         devices_compare(&got, &wanted, damages[i]);
