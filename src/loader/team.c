@@ -51,10 +51,15 @@ static uint64_t need_of(const mr_loader *l, const mr__header *header, const mr__
     return mr__need_sum(&need);
 }
 
+static uint32_t kind_of(const mr__header *header)
+{
+    return header->form < MR__TEAM_KINDS ? header->form : MR_FORM_NONE;
+}
+
 static void describe_need(const mr_loader *l, const mr__chain *chain, const mr__header *header, mr__task *task)
 {
     bool known = header->width != 0 && header->height != 0;
-    task->lacked = l->team.lacked[form_of(l, task->form)];
+    task->lacked = l->team.lacked[kind_of(header)];
     task->need_nbytes = l->team.bounded ? need_of(l, header, known ? chain : NULL) : 0;
 }
 
@@ -72,20 +77,19 @@ static void describe_task(mr_loader *l, mr__chain *chain, mr__task *task, mr__jo
     job->need_nbytes = need < UINT64_MAX - job->need_nbytes ? job->need_nbytes + need : UINT64_MAX;
 }
 
-/* The next job that has room for a task of this kind: those of other devices go into others. */
+/* Tasks that the same devices can do become jobs, from number `count` on. Returns how many there are then. */
 static uint32_t describe_kind(mr_loader *l, mr__slot *slot, uint32_t lacked, uint32_t count)
 {
     mr__slot_jobs *its = &l->team.slots[slot - l->slots];
     mr__task **end = NULL;
     for (uint32_t at = 0; at < slot->batch.count + slot->guests; at++) {
         mr__task *task = &slot->tasks[at];
-        uint8_t form = form_of(l, task->form);
-        if (l->team.lacked[form] != lacked)
+        if (task->lacked != lacked)
             continue;
         if (end == NULL || its->jobs[count - 1].count == l->team.grain) {
             its->jobs[count] = (mr__job){0};
             its->features[count] = (mr__features){0};
-            its->forms[count] = form;
+            its->forms[count] = form_of(l, task->form);
             for (uint32_t d = 0; d < l->team.count; d++)
                 its->jobs[count].ns[d] = (lacked >> d & 1) != 0 ? INFINITY : 0;
             end = &its->jobs[count++].first;
@@ -99,16 +103,28 @@ static uint32_t describe_kind(mr_loader *l, mr__slot *slot, uint32_t lacked, uin
     return count;
 }
 
+static void find_takers(const mr_loader *l, mr__slot *slot)
+{
+    for (uint32_t at = 0; at < slot->batch.count + slot->guests; at++) {
+        mr__header header = {0};
+        mr__task *task = &slot->tasks[at];
+        if (l->team.lacking)
+            (void)mr__header_of(l->dataset, task->ordinal, task->form, &header);
+        task->lacked = l->team.lacked[kind_of(&header)];
+    }
+}
+
 void mr__team_describe(mr_loader *l, mr__slot *slot)
 {
     mr__slot_jobs *its = &l->team.slots[slot - l->slots];
     uint32_t count = 0;
-    for (uint32_t f = 0; f < l->forms.count; f++) {
+    find_takers(l, slot);
+    for (uint32_t k = 0; k < MR__TEAM_KINDS; k++) {
         uint32_t before = 0;
-        while (l->team.lacked[before] != l->team.lacked[f])
+        while (l->team.lacked[before] != l->team.lacked[k])
             before++;
-        if (before == f)
-            count = describe_kind(l, slot, l->team.lacked[f], count);
+        if (before == k)
+            count = describe_kind(l, slot, l->team.lacked[k], count);
     }
     mr__mutex_lock(&l->mutex);
     mr__crew_add(l->team.crew, its->batch, count, its->features, its->forms, mr__team_now_ns(l));
@@ -421,32 +437,61 @@ static size_t find_lack(const mr_loader *l, const mr__device *device, mr_form fo
     return mr__device_takes(device, form, MR_STEP_NONE) ? 0 : 1;
 }
 
-/* Which forms a device cannot take, with this recipe. Somebody has to. */
+static uint32_t all_devices(const mr__team *t)
+{
+    return (UINT32_C(1) << t->count) - 1;
+}
+
+/* Whether a form that is loaded has images of this kind. Where they differ, all are looked at: rarely asked for. */
+static bool occurs(const mr_loader *l, uint32_t kind)
+{
+    for (uint32_t f = 0; f < l->forms.count; f++) {
+        mr_dataset_form form = {.struct_size = sizeof form};
+        (void)mr_dataset_get_form(l->dataset, l->forms.numbers[f], &form);
+        if (form.form != MR_FORM_NONE && (uint32_t)form.form == kind)
+            return true;
+        for (uint64_t i = 0; form.form == MR_FORM_NONE && i < mr_dataset_count(l->dataset); i++) {
+            mr_record record = {.struct_size = sizeof record};
+            if (mr_dataset_record(l->dataset, i, l->forms.numbers[f], &record) == 0 &&
+                record.state == MR_RECORD_PRESENT && (uint32_t)record.form == kind)
+                return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * Which kinds of images a device cannot take, with this recipe. Somebody has to. What is of no known kind goes to who
+ * can take all; to any, where nobody can.
+ */
 static int find_lacks(mr_loader *l, mr__detail *detail)
 {
     mr__team *t = &l->team;
-    for (uint32_t f = 0; f < l->forms.count; f++) {
-        mr_dataset_form form = {.struct_size = sizeof form};
+    uint32_t any = 0;
+    for (uint32_t k = MR__TEAM_KINDS; k-- != 0;) {
         size_t lack = 0;
-        (void)mr_dataset_get_form(l->dataset, l->forms.numbers[f], &form);
         for (uint32_t d = 0; d < t->count; d++) {
-            size_t its = find_lack(l, t->devices[d], form.form);
-            t->lacked[f] |= (uint32_t)(its != 0) << d;
+            size_t its = find_lack(l, t->devices[d], (mr_form)k);
+            t->lacked[k] |= (uint32_t)(its != 0) << d;
             lack = its != 0 ? its : lack;
         }
-        if (t->lacked[f] == (UINT32_C(1) << t->count) - 1)
+        any |= t->lacked[k];
+        if (t->lacked[k] == all_devices(t) && occurs(l, k))
             return mr__fail(detail, MR_EUNSUPPORTED, "the device %s cannot do step %zu of the recipe on %s",
-                            t->names[t->count - 1], lack, form.name);
+                            t->names[t->count - 1], lack, k != 0 ? mr_form_name((mr_form)k) : "any image");
     }
+    if (any != all_devices(t))
+        t->lacked[MR_FORM_NONE] = any;
+    t->lacking = any != 0;
     return 0;
 }
 
-/* Whether nobody but this device can do some form. */
+/* Whether nobody but this device can do something. */
 static bool is_needed(const mr_loader *l, uint32_t device)
 {
     const mr__team *t = &l->team;
-    for (uint32_t f = 0; f < l->forms.count; f++)
-        if ((t->lacked[f] | UINT32_C(1) << device) == (UINT32_C(1) << t->count) - 1)
+    for (uint32_t k = 0; k < MR__TEAM_KINDS; k++)
+        if ((t->lacked[k] | UINT32_C(1) << device) == all_devices(t) && occurs(l, k))
             return true;
     return false;
 }

@@ -16,6 +16,8 @@
 
 typedef struct mr__slot mr__slot;
 
+enum { MR__TEAM_KINDS = MR_FORM_L3 + 1 };
+
 /* What is kept of a slot's tasks while the crew has them. */
 typedef struct mr__slot_jobs {
     uint32_t batch; /* as the crew counts */
@@ -30,7 +32,8 @@ typedef struct mr__team {
     const char *names[MR__SCHED_DEVICES_MAX];
     uint64_t launch_ns[MR__SCHED_DEVICES_MAX];
     uint32_t count;
-    uint32_t lacked[MR__FORMS_MAX];  /* devices that cannot do this recipe on this form, a bit each */
+    uint32_t lacked[MR__TEAM_KINDS]; /* devices that cannot do this recipe on a form of this kind, a bit each */
+    bool lacking;                    /* somebody lacks something */
     bool bounded;                    /* the memory of one of them is */
     const mr__thread_meter **meters; /* of all their lanes */
     size_t meter_count;

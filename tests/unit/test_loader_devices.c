@@ -284,16 +284,48 @@ static void what_a_device_lacks(void **state)
     devices_tape_fini(&wanted);
     static const char *const impossible[] = {
         "{\"devices\": [{\"name\": \"cpu\", \"lacks\": [\"l3\"]}]}",
-        "{\"devices\": [{\"name\": \"cpu\", \"lacks\": [\"flip\"]}, {\"name\": \"a\", \"lacks\": [\"l3\"]}]}"};
-    for (size_t i = 0; i < 2; i++) {
+        "{\"devices\": [{\"name\": \"cpu\", \"lacks\": [\"flip\"]}, {\"name\": \"a\", \"lacks\": [\"l3\"]}]}",
+        "{\"devices\": [{\"name\": \"cpu\", \"lacks\": [\"png\"]}]}"};
+    for (size_t i = 0; i < 3; i++) {
         mr_recipe *recipe = loading_recipe(RECIPE);
         mr_loader *loader;
         char detail[240];
         o.device = devices_machine(&folder, impossible[i]);
         o.policy = NULL;
+        o.form = i == 2 ? NULL : "l3+raw";
         assert_int_equal(mr_loader_new(packed, recipe, &o, &loader, detail, sizeof detail), MR_EUNSUPPORTED);
         assert_contains(detail, "cannot do");
         mr_recipe_free(recipe);
+    }
+}
+
+/* Where images of one form differ in kind: a folder, and what was packed of it as it was. */
+static void kinds_differ(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"devices\": [{\"name\": \"cpu\", \"lacks\": [\"png\", \"webp\"]}, "
+                               "{\"name\": \"a\", \"lacks\": [\"jpeg\", \"webp\"]}]}";
+    for (size_t i = 0; i < 2 * POLICIES; i++) {
+        mr_dataset *dataset = i % 2 == 0 ? source : packed;
+        mr_loader_options o = plain();
+        devices_tape wanted = devices_all(dataset, RECIPE, &o), got = {0};
+        o.policy = policies[i / 2];
+        o.device = devices_machine(&folder, text);
+        o.trace = 4 * SAMPLES;
+        mr_loader *loader = loading_new(dataset, RECIPE, &o);
+        devices_run(loader, UINT64_MAX, &got);
+        devices_compare(&got, &wanted, o.policy);
+        assert_int_equal(mr__trace_count(loader->team.trace), 2 * SAMPLES);
+        for (size_t n = 0; n < 2 * SAMPLES; n++) {
+            const mr__mark *mark = mr__trace_at(loader->team.trace, n);
+            mr_record record = {.struct_size = sizeof record};
+            assert_int_equal(mr_dataset_record(dataset, mark->ordinal, mark->form, &record), 0);
+            if (record.form != MR_FORM_NONE && mark->device != (record.form == MR_FORM_PNG ? 1 : 0))
+                fail_msg("%s: form %d on device %u", o.policy, record.form, mark->device);
+        }
+        mr_loader_free(loader);
+        devices_tape_fini(&got);
+        devices_tape_fini(&wanted);
     }
 }
 
@@ -445,6 +477,7 @@ int main(void)
         cmocka_unit_test(labels_are_untouched),
         cmocka_unit_test(every_shape_of_batches),
         cmocka_unit_test(what_a_device_lacks),
+        cmocka_unit_test(kinds_differ),
         cmocka_unit_test(costs_are_kept),
         cmocka_unit_test(damaged_costs_are_learned_anew),
         cmocka_unit_test(two_loaders_do_not_meet),
