@@ -336,6 +336,7 @@ static void bad_samples(void **state)
         o.bad_max = UINT64_MAX;
         o.batch = shapes[shape].batch;
         o.slots = shapes[shape].slots;
+        o.has_rank = true;
         o.world = shapes[shape].world;
         o.rank = o.world - 1;
         o.epochs = 2;
@@ -360,6 +361,77 @@ static void bad_samples(void **state)
             devices_tape_fini(&got);
         }
         devices_tape_fini(&wanted);
+    }
+}
+
+/* Samples of two kinds, each of which one device lacks: who takes a bad one's place may be of the other kind. */
+static void bad_samples_of_two_kinds(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"devices\": [{\"name\": \"cpu\", \"lanes\": 2, \"lacks\": [\"png\"]}, {\"name\": "
+                               "\"gpu\", \"kind\": \"accelerator\", \"lacks\": [\"jpeg\"]}]}";
+    for (size_t i = 0; i < 2 * POLICIES; i++) {
+        mr_loader_options o = plain();
+        o.bad = MR_BAD_SKIP;
+        o.bad_max = UINT64_MAX;
+        o.epochs = 3;
+        o.batch = i % 2 == 0 ? 8 : 60;
+        devices_tape wanted = devices_all(bad, MIXED, &o);
+        o.policy = policies[i / 2];
+        o.device = devices_machine(&folder, text);
+        devices_tape got = devices_all(bad, MIXED, &o);
+        devices_compare(&got, &wanted, o.policy);
+        assert_int_equal(got.stats.devices[0].failures + got.stats.devices[1].failures, 0);
+        assert_int_equal(got.stats.devices[0].returned + got.stats.devices[1].returned, 0);
+        devices_tape_fini(&got);
+        devices_tape_fini(&wanted);
+    }
+}
+
+/* Who could do it has no memory for it, or cannot know: an error, and not after a minute. */
+static void no_memory_anywhere(void **state)
+{
+    (void)state;
+    mr_loader_options o = plain();
+    for (int i = 0; i < 3; i++) {
+        static const char *const memories[] = {"\"memory_mb\": 64", "\"memory_mb\": 0.001",
+                                               "\"memory_mb\": 64, \"faults\": [{\"kind\": \"memory\", \"at_ms\": "
+                                               "100, \"mb\": 64}]"};
+        char text[512];
+        snprintf(text, sizeof text,
+                 "{\"devices\": [{\"name\": \"cpu\", \"lacks\": [\"flip\"]}, {\"name\": \"gpu\", \"kind\": "
+                 "\"accelerator\", %s}]}",
+                 memories[i]);
+        o.device = devices_machine(&folder, text);
+        uint64_t before = mr__clock_monotonic_ns();
+        devices_tape got = devices_all(i == 0 ? good : packed, RECIPE, &o);
+        assert_int_equal(got.result, MR_ETIMEOUT);
+        assert_true(mr__clock_monotonic_ns() - before < UINT64_C(15000000000));
+        assert_true(i == 2 ? got.batches != 0 : got.batches == 0);
+        devices_tape_fini(&got);
+    }
+}
+
+/* Slow is no error; nothing for the program's own timeout is, by the machine's clock. */
+static void the_timeout_is_by_the_virtual_clock(void **state)
+{
+    (void)state;
+    mr_loader_options o = plain();
+    o.epochs = 1;
+    o.timeout_ns = UINT64_C(20000000000);
+    for (int hangs = 0; hangs < 2; hangs++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "{\"devices\": [{\"name\": \"cpu\", \"faults\": [%s]}], \"cost\": {\"default\": {\"us\": 1e7}}}",
+                 hangs ? "{\"kind\": \"lost\", \"after\": 25}" : "");
+        o.device = devices_machine(&folder, text);
+        pack_remove(&folder, "cache");
+        devices_tape got = devices_all(good, RECIPE, &o);
+        assert_int_equal(got.result, hangs ? MR_ETIMEOUT : 0);
+        assert_int_equal(got.batches, hangs ? 1 : 3);
+        assert_true(got.stats.seconds >= (hangs ? 250 + 20 : SAMPLES * 10));
+        assert_true(got.stats.seconds < (hangs ? 250 + 60 : SAMPLES * 10 + 60)); // a try may take as long again
+        devices_tape_fini(&got);
     }
 }
 
@@ -642,6 +714,9 @@ int main(void)
         cmocka_unit_test(waiting_in_pieces),
         cmocka_unit_test(large_images_and_a_small_device),
         cmocka_unit_test(bad_samples),
+        cmocka_unit_test(bad_samples_of_two_kinds),
+        cmocka_unit_test(no_memory_anywhere),
+        cmocka_unit_test(the_timeout_is_by_the_virtual_clock),
         cmocka_unit_test(a_whole_batch_is_bad),
         cmocka_unit_test(fail_names_the_first),
         cmocka_unit_test(restored_in_the_midst),
@@ -651,8 +726,7 @@ int main(void)
         cmocka_unit_test(freed_in_the_midst),
         cmocka_unit_test(a_child_is_told),
     };
-    const char *only = getenv("ONLY");
-    if (only != NULL)
-        cmocka_set_test_filter(only);
+    if (getenv("ONLY") != NULL)
+        cmocka_set_test_filter(getenv("ONLY"));
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -231,6 +231,7 @@ static void every_shape_of_batches(void **state)
                 o.batch = shapes[i].batch;
                 o.slots = shapes[i].slots;
                 o.drop_last = shapes[i].drop_last;
+                o.has_rank = true;
                 o.world = shapes[i].world;
                 o.rank = shapes[i].world - 1;
                 devices_tape wanted = devices_all(source, recipes[k % 2], &o);
