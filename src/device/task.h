@@ -31,6 +31,9 @@ typedef struct mr__task {
     bool has_sum;              /* when it is done: the device says what it made, */
     uint64_t sum;              /* XXH3 of the slot's bytes: what came over a link can be checked by it */
     bool wrong;                /* and it does not fit: for the submitter */
+    bool again;                /* likewise: it was bad, and is aimed at another sample, which is to be done */
+    uint32_t lacked;           /* likewise: devices that cannot do it, a bit each; */
+    uint64_t need_nbytes;      /* and what it takes of the memory of others, at most */
     mr__detail detail;
 } mr__task;
 

@@ -143,6 +143,8 @@ struct mr_loader {
     mr__slot *filling; /* the last of them, if it has places that are not dispatched */
     size_t in_flight;
     uint64_t progress_ns; /* when a task was last settled; CLOCK_MONOTONIC */
+    uint64_t settled_ns;  /* the same by the loader's clock */
+    uint64_t moves;       /* how often something was dispatched or settled */
     bool held;            /* nothing is dispatched: it is being put elsewhere */
     bool stopped;
     int code; /* of the failure that all calls return */

@@ -141,6 +141,7 @@ static void fill_task(mr__slot *slot, mr__task *task)
         slot->positions[place] = mr__deal_position(&slot->deal, slot->number, place);
     task->position = slot->positions[place];
     task->attempt = 0;
+    task->again = task->has_sum = false;
     task->slot = slot->images + place * slot->batch.output.sample_nbytes;
     task->targets = slot->targets != NULL ? &slot->targets[place] : NULL;
     task->batch = slot;
@@ -227,6 +228,8 @@ static bool settle(mr_loader *l, mr__slot *slot, size_t count)
 {
     mr__mutex_lock(&l->mutex);
     l->progress_ns = mr__clock_monotonic_ns();
+    l->settled_ns = mr__team_now_ns(l);
+    l->moves++;
     slot->open -= (uint32_t)count;
     l->in_flight -= count;
     bool mix = slot->open == 0 && is_to_be_mixed(l, slot);
@@ -271,9 +274,13 @@ static void fill_slot(mr_loader *l, mr__slot *slot)
 
 void mr__loader_dispatch(mr_loader *l)
 {
-    for (claim c;;) {
+    bool moves = l->device->type->advance != NULL; // who waits, waits for its events
+    for (claim c, last = {0};; last = c) {
         mr__mutex_lock(&l->mutex);
         bool any = claim_tasks(l, &c);
+        l->moves += any;
+        if (!any && moves && (last.opened || last.count != 0 || last.gift.count != 0))
+            mr__condition_wake_all(&l->news);
         mr__mutex_unlock(&l->mutex);
         if (!any)
             return;
@@ -324,7 +331,17 @@ static void note_bad(mr__slot *slot, const mr__task *task, bool fails)
     mr__mutex_unlock(&l->mutex);
 }
 
-/* True: the place is settled. False: a substitute is under way. */
+/* A crew gives a substitute to whom it likes. */
+static bool submit_substitute(mr_loader *l, mr__task *task)
+{
+    task->again = l->team.crew != NULL;
+    if (task->again)
+        mr__team_describe_again(l, task);
+    task->next = task->again ? task->next : NULL;
+    return task->again || l->device->type->submit(l->device, task, 1) == 0;
+}
+
+/* True: the place is settled. False: a substitute is under way, or will be. */
 static bool mend(mr__slot *slot, mr__task *task)
 {
     mr_loader *l = slot->loader;
@@ -335,10 +352,7 @@ static bool mend(mr__slot *slot, mr__task *task)
     case MR__VERDICT_AGAIN:
         task->attempt++;
         fill_substitute(slot, task);
-        task->next = NULL;
-        if (l->device->type->submit(l->device, task, 1) == 0)
-            return false;
-        return true; // the device is closed, and so nobody will see it
+        return !submit_substitute(l, task); // the device is closed, and so nobody will see it
     case MR__VERDICT_REPLACE:
         replace(slot, task);
         return true;
@@ -353,12 +367,15 @@ void mr__loader_on_done(void *user, mr__task *first, size_t count)
 {
     mr_loader *l = user;
     mr__slot *slot = first->batch;
-    size_t settled = l->team.crew != NULL ? mr__team_done(l, &first, count) : count;
+    size_t settled = count;
+    mr__team_look(l, first);
     for (mr__task *task = first, *next; task != NULL; task = next) {
         next = task->next; // a substitute is a list of its own
-        if (task->code != 0)
+        if (task->code != 0 && !mr__team_doubts(l, task))
             settled -= !mend(slot, task);
     }
+    if (l->team.crew != NULL)
+        settled = mr__team_done(l, first, count);
     bool mix = settled != 0 && settle(l, slot, settled);
     mr__loader_dispatch(l); // first, so that others have something to do
     if (mix) {
@@ -404,7 +421,8 @@ static bool all_lent(const mr_loader *l)
 static int fail_timeout(mr_loader *l)
 {
     mr_sample sample = {.struct_size = sizeof sample};
-    const char *doing = "nobody is at work";
+    char trouble[120];
+    const char *doing = mr__team_trouble(l, trouble, sizeof trouble) ? trouble : "nobody is at work";
     uint64_t ordinal = UINT64_MAX;
     double seconds = (double)l->timeout_ns / 1e9;
     if (all_lent(l))
@@ -450,14 +468,39 @@ static int wait_beside_crew(mr_loader *l, uint64_t until_ns)
 }
 
 /*
- * Waits for something to happen, or for `until_ns`. The mutex is held. MR_ETIMEOUT when nothing has moved for a whole
- * timeout, since the caller came at `came_ns` or since a task was last settled.
+ * By a clock that goes as far as one likes: whether nothing was settled for a whole timeout; or, where nothing is to
+ * happen, whether nobody has anything. The mutex is held, and given up for a while.
  */
-static int wait_for_news(mr_loader *l, uint64_t came_ns, uint64_t until_ns)
+static bool is_stuck(mr_loader *l, uint64_t asked_ns, bool went)
 {
-    if (advance(l))
+    uint64_t from_ns = l->settled_ns > asked_ns ? l->settled_ns : asked_ns, before = l->moves;
+    if (l->team.world == NULL || has_answer(l) || l->held || l->length == 0)
+        return false;
+    if (went)
+        return now(l) - from_ns >= l->timeout_ns;
+    if (l->in_flight != 0)
+        return false;
+    mr__mutex_unlock(&l->mutex);
+    mr__loader_dispatch(l); // somebody may have been about to
+    mr__mutex_lock(&l->mutex);
+    return l->moves == before && l->in_flight == 0 && !has_answer(l) && !l->held;
+}
+
+/*
+ * Waits for something to happen, or for `until_ns`. The mutex is held. MR_ETIMEOUT when nothing has moved for a whole
+ * timeout, since the caller came or since a task was last settled.
+ */
+static int wait_for_news(mr_loader *l, const mr__visit *visit, uint64_t until_ns)
+{
+    uint64_t before = l->moves;
+    bool went = advance(l);
+    if (!went && (l->moves != before || has_answer(l)))
+        return 0; // others went on meanwhile
+    if (is_stuck(l, visit->asked_ns, went))
+        return fail_timeout(l);
+    if (went || l->moves != before)
         return 0;
-    uint64_t from_ns = l->progress_ns > came_ns ? l->progress_ns : came_ns;
+    uint64_t from_ns = l->progress_ns > visit->came_ns ? l->progress_ns : visit->came_ns;
     uint64_t deadline = l->timeout_ns < MR__FOR_EVER - from_ns ? from_ns + l->timeout_ns : MR__FOR_EVER;
     int result = wait_beside_crew(l, deadline < until_ns ? deadline : until_ns);
     bool moved = l->progress_ns > from_ns || has_answer(l) || l->held;
@@ -495,7 +538,7 @@ static void tell_waiting(mr_loader *l)
 }
 
 /* The mutex is held. While the loader is put elsewhere, nothing is delivered. */
-static int wait_for_batch(mr_loader *l, uint64_t came_ns, mr_batch **out)
+static int wait_for_batch(mr_loader *l, const mr__visit *visit, mr_batch **out)
 {
     int result = 0;
     tell_waiting(l);
@@ -508,7 +551,7 @@ static int wait_for_batch(mr_loader *l, uint64_t came_ns, mr_batch **out)
             *out = NULL;
             return 0;
         }
-        result = wait_for_news(l, came_ns, MR__FOR_EVER);
+        result = wait_for_news(l, visit, MR__FOR_EVER);
     }
     return l->code != 0 ? l->code : result;
 }
@@ -564,7 +607,7 @@ int mr_loader_next(mr_loader *l, mr_batch **out)
     mr__visit visit = arrive(l);
     l->visit = (mr__visit){0};
     begin_wait(l);
-    result = wait_for_batch(l, visit.came_ns, out);
+    result = wait_for_batch(l, &visit, out);
     l->waiting--;
     bool got = result == 0 && *out != NULL;
     if (got) {
@@ -593,8 +636,9 @@ int mr_loader_wait(mr_loader *l, uint64_t timeout_ns)
     mr__mutex_lock(&l->mutex);
     mr__visit visit = arrive(l);
     begin_wait(l);
+    tell_waiting(l);
     while (!has_answer(l) && !failed && !late) {
-        failed = wait_for_news(l, visit.came_ns, until) != 0; // which mr_loader_next then says, at once
+        failed = wait_for_news(l, &visit, until) != 0; // which mr_loader_next then says, at once
         late = mr__clock_monotonic_ns() >= until;
     }
     l->waiting--;

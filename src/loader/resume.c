@@ -31,6 +31,8 @@ static int come_to_rest(mr_loader *l)
 {
     uint64_t deadline = mr__clock_deadline_ns(l->timeout_ns);
     int result = 0;
+    if (l->team.crew != NULL)
+        mr__crew_rest(l->team.crew);
     while (l->in_flight != 0 && result == 0) {
         mr__mutex_unlock(&l->mutex);
         mr__team_cancel(l);

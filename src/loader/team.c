@@ -51,19 +51,29 @@ static uint64_t need_of(const mr_loader *l, const mr__header *header, const mr__
     return mr__need_sum(&need);
 }
 
+static uint32_t kind_of(const mr__header *header)
+{
+    return header->form < MR__TEAM_KINDS ? header->form : MR_FORM_NONE;
+}
+
+static void describe_need(const mr_loader *l, const mr__chain *chain, const mr__header *header, mr__task *task)
+{
+    bool known = header->width != 0 && header->height != 0;
+    task->lacked = l->team.lacked[kind_of(header)];
+    task->need_nbytes = l->team.counts_memory ? need_of(l, header, known ? chain : NULL) : 0;
+}
+
 /* What is known of one task is added to its job's. */
-static void describe_task(mr_loader *l, mr__slot_jobs *its, const mr__task *task, mr__job *job, mr__features *sum)
+static void describe_task(mr_loader *l, mr__chain *chain, mr__task *task, mr__job *job, mr__features *sum)
 {
     mr__header header = {0};
     mr__features features;
     (void)mr__header_of(l->dataset, task->ordinal, task->form, &header);
-    mr__features_of(l->recipe, task->draws, &header, its->chain, &features);
+    mr__features_of(l->recipe, task->draws, &header, chain, &features);
     mr__features_add(sum, &features);
+    describe_need(l, chain, &header, task);
+    uint64_t need = task->need_nbytes;
     job->stored_nbytes += header.nbytes;
-    if (!l->team.counts_memory)
-        return;
-    bool known = header.width != 0 && header.height != 0;
-    uint64_t need = need_of(l, &header, known ? its->chain : NULL);
     job->need_nbytes = need < UINT64_MAX - job->need_nbytes ? job->need_nbytes + need : UINT64_MAX;
 }
 
@@ -90,32 +100,75 @@ static void describe_tiny(mr_loader *l, mr__job *job, mr__features *features)
     mr__features_of_bytes(job->stored_nbytes, features);
 }
 
+/* Tasks that the same devices can do become jobs, from number `count` on. Returns how many there are then. */
+static uint32_t describe_kind(mr_loader *l, mr__slot *slot, uint32_t lacked, uint32_t count)
+{
+    mr__slot_jobs *its = &l->team.slots[slot - l->slots];
+    mr__task **end = NULL;
+    bool coarse = l->team.tiny && !l->team.counts_memory; // memory is counted for each
+    uint32_t before = count;
+    for (uint32_t at = 0; at < slot->batch.count + slot->guests; at++) {
+        mr__task *task = &slot->tasks[at];
+        if (task->lacked != lacked)
+            continue;
+        if (end == NULL || its->jobs[count - 1].count == l->team.grain) {
+            its->jobs[count] = (mr__job){0};
+            its->features[count] = (mr__features){0};
+            its->forms[count] = form_of(l, task->form);
+            for (uint32_t d = 0; d < l->team.count; d++)
+                its->jobs[count].ns[d] = (lacked >> d & 1) != 0 ? INFINITY : 0;
+            end = &its->jobs[count++].first;
+        }
+        *end = task;
+        end = &task->next;
+        task->next = NULL;
+        its->jobs[count - 1].count++;
+        if (!coarse)
+            describe_task(l, its->chain, task, &its->jobs[count - 1], &its->features[count - 1]);
+    }
+    for (uint32_t i = before; coarse && i < count; i++)
+        describe_tiny(l, &its->jobs[i], &its->features[i]);
+    return count;
+}
+
+static void find_takers(const mr_loader *l, mr__slot *slot)
+{
+    for (uint32_t at = 0; at < slot->batch.count + slot->guests; at++) {
+        mr__header header = {0};
+        mr__task *task = &slot->tasks[at];
+        if (l->team.lacking)
+            (void)mr__header_of(l->dataset, task->ordinal, task->form, &header);
+        task->lacked = l->team.lacked[kind_of(&header)];
+    }
+}
+
 void mr__team_describe(mr_loader *l, mr__slot *slot)
 {
     mr__slot_jobs *its = &l->team.slots[slot - l->slots];
-    uint32_t tasks = slot->batch.count + slot->guests, grain = l->team.grain, count = 0;
-    bool coarse = l->team.tiny && !l->team.counts_memory; // memory is counted for each
-    for (uint32_t at = 0; at < tasks; at += grain, count++) {
-        uint32_t some = tasks - at < grain ? tasks - at : grain;
-        mr__job *job = &its->jobs[count];
-        *job = (mr__job){.first = &slot->tasks[at], .count = some};
-        its->features[count] = (mr__features){0};
-        its->forms[count] = form_of(l, slot->tasks[at].form);
-        for (uint32_t i = 0; i < some; i++) {
-            mr__task *task = &slot->tasks[at + i];
-            task->next = i + 1 < some ? task + 1 : NULL;
-            if (!coarse)
-                describe_task(l, its, task, job, &its->features[count]);
-        }
-        if (coarse)
-            describe_tiny(l, job, &its->features[count]);
-        for (uint32_t d = 0; d < l->team.count; d++)
-            job->ns[d] = l->team.lacks[d][its->forms[count]] ? INFINITY : 0;
+    uint32_t count = 0;
+    find_takers(l, slot);
+    for (uint32_t k = 0; k < MR__TEAM_KINDS; k++) {
+        uint32_t before = 0;
+        while (l->team.lacked[before] != l->team.lacked[k])
+            before++;
+        if (before == k)
+            count = describe_kind(l, slot, l->team.lacked[k], count);
     }
     mr__mutex_lock(&l->mutex);
     look_at_reads(l);
     mr__crew_add(l->team.crew, its->batch, count, its->features, its->forms, mr__team_now_ns(l));
     mr__mutex_unlock(&l->mutex);
+}
+
+void mr__team_describe_again(mr_loader *l, mr__task *task)
+{
+    mr__header header = {0};
+    mr__chain chain; // a slot's is of who fills it
+    mr__features features;
+    (void)mr__header_of(l->dataset, task->ordinal, task->form, &header);
+    if (l->team.counts_memory)
+        mr__features_of(l->recipe, task->draws, &header, &chain, &features);
+    describe_need(l, &chain, &header, task);
 }
 
 /* 2. What comes back, and when something is late. */
@@ -128,6 +181,8 @@ void mr__team_submit(mr_loader *l, const mr__gift *gift)
     mr__mutex_lock(&l->mutex); // it is closed, or has no room: others do it, if anybody is there
     mr__crew_refused(l->team.crew, gift, mr__team_now_ns(l));
     l->in_flight -= gift->count;
+    if (l->in_flight == 0)
+        mr__condition_wake_all(&l->news);
     mr__mutex_unlock(&l->mutex);
 }
 
@@ -171,28 +226,32 @@ static void watch(void *user, const mr__sight *sight)
     mr__trace_add(l->team.trace, &mark);
 }
 
-/* Those that take the place of bad samples go to the host, and the crew does not know of them. The mutex is held. */
-static void watch_substitutes(mr_loader *l, const mr__task *first)
+bool mr__team_doubts(const mr_loader *l, const mr__task *task)
 {
-    for (const mr__task *task = first; l->team.trace != NULL && task != NULL; task = task->next) {
-        mr__mark mark = mark_of(l, task);
-        if (task->job == NULL && task->code != MR_ECLOSED)
-            mr__trace_add(l->team.trace, &mark);
-    }
+    return l->team.crew != NULL && mr__crew_doubts(l->team.crew, task);
 }
 
-size_t mr__team_done(mr_loader *l, mr__task **first, size_t count)
+void mr__team_look(mr_loader *l, mr__task *first)
+{
+    if (l->team.crew == NULL)
+        return;
+    mr__crew_check(first, l->work.finish.output.sample_nbytes);
+    if (l->team.trace == NULL)
+        return;
+    mr__mutex_lock(&l->mutex);
+    mr__crew_watch(l->team.crew, first);
+    mr__mutex_unlock(&l->mutex);
+}
+
+size_t mr__team_done(mr_loader *l, mr__task *first, size_t count)
 {
     mr__task *settled;
-    mr__crew_check(*first, l->work.finish.output.sample_nbytes);
     mr__mutex_lock(&l->mutex);
-    watch_substitutes(l, *first);
-    size_t ended = mr__crew_done(l->team.crew, *first, mr__team_now_ns(l), &settled);
+    size_t ended = mr__crew_done(l->team.crew, first, mr__team_now_ns(l), &settled);
     l->in_flight -= count - ended; // what is not settled is left, for other devices
     if (l->in_flight == 0 || mr__crew_is_lent(l->team.crew))
         mr__condition_wake_all(&l->news);
     mr__mutex_unlock(&l->mutex);
-    *first = settled;
     return ended;
 }
 
@@ -216,18 +275,21 @@ static void on_timer(void *user, uint64_t number)
     mr__team_tick(l);
 }
 
-/* The world stops when the crew has something to do. */
+/* The world stops when the crew has something to do. There is one such event, and room for it is reserved. */
 static void arm(mr_loader *l)
 {
     mr__team *t = &l->team;
     mr__mutex_lock(&l->mutex);
     uint64_t at = mr__crew_wake_ns(t->crew, mr__team_now_ns(l));
-    bool sooner = at < t->armed_ns;
-    if (sooner)
+    if (at != t->armed_ns) {
+        mr__world_lock(t->world);
+        (void)mr__world_drop(t->world, on_timer, l, 0);
+        if (at != UINT64_MAX)
+            mr__world_add(t->world, at, on_timer, l, 0);
+        mr__world_unlock(t->world);
         t->armed_ns = at;
+    }
     mr__mutex_unlock(&l->mutex);
-    if (sooner)
-        (void)mr__world_at(t->world, at, on_timer, l, 0);
 }
 
 bool mr__team_advance(mr_loader *l)
@@ -277,8 +339,12 @@ void mr__team_steps(mr_loader *l)
 
 void mr__team_leave(mr_loader *l)
 {
-    if (l->team.trainer != NULL)
+    if (l->team.trainer == NULL)
+        return;
+    mr__mutex_lock(&l->mutex); // of several consumers that got a batch at once, one begins the step
+    if (!mr__trainer_is_in_step(l->team.trainer))
         mr__trainer_begin_step(l->team.trainer);
+    mr__mutex_unlock(&l->mutex);
 }
 
 /* 4. What is kept and told. */
@@ -313,7 +379,9 @@ void mr__team_save(mr_loader *l)
     mr__cost_route *routes = mr__alloc_array(&l->hooks, MR__COST_ROUTES, sizeof *routes);
     mr__cost_key key = cost_key(l);
     if (routes != NULL) {
+        mr__mutex_lock(&l->mutex); // lanes go on to learn
         size_t count = name_routes(l, routes);
+        mr__mutex_unlock(&l->mutex);
         if (mr__cost_save(&l->hooks, NULL, &key, routes, count, &detail) != 0)
             mr__log(&l->outer, MR_LOG_WARNING, "what tasks cost was not kept for the next run: %s", detail.text);
     }
@@ -351,9 +419,7 @@ static void fill_device(const mr__team *t, uint32_t d, mr_device_stats *is)
                             .recovered = mr__crew_mishaps(t->crew, d, MR__MISHAP_BACK),
                             .aside = tally.aside,
                             .returned = mr__crew_lost(t->crew, d)};
-    for (int m = 0; m < MR__MISHAPS; m++)
-        if (mr__crew_mishaps(t->crew, d, (mr__mishap)m) != 0 && m != MR__MISHAP_BACK)
-            is->mishap = mr__mishap_text((mr__mishap)m);
+    is->mishap = mr__crew_last_mishap(t->crew, d);
 }
 
 void mr__team_fill(mr_loader *l, mr_loader_stats *s)
@@ -370,6 +436,19 @@ void mr__team_fill(mr_loader *l, mr_loader_stats *s)
     s->forgotten = t->trace != NULL ? mr__trace_forgotten(t->trace) : 0;
 }
 
+bool mr__team_trouble(const mr_loader *l, char *text, size_t nbytes)
+{
+    const mr__team *t = &l->team;
+    for (uint32_t d = 0; t->crew != NULL && d < t->count; d++) {
+        const char *mishap = mr__crew_last_mishap(t->crew, d);
+        if (mishap == NULL)
+            continue;
+        snprintf(text, nbytes, "the device %s %s", t->names[d], mishap);
+        return true;
+    }
+    return false;
+}
+
 /* 5. Opening and closing. */
 
 static int load_hardware(mr_loader *l, const char *path, mr__detail *detail)
@@ -382,7 +461,8 @@ static int load_hardware(mr_loader *l, const char *path, mr__detail *detail)
     if (result == 0 && t->hardware->device_count > MR__SCHED_DEVICES_MAX)
         return mr__fail(detail, MR_ELIMIT, "%s: %u devices: a loader has %d at most", path, t->hardware->device_count,
                         MR__SCHED_DEVICES_MAX);
-    if (result == 0 && (result = mr__world_new(&l->hooks, &t->world)) != 0)
+    if (result == 0 && ((result = mr__world_new(&l->hooks, &t->world)) != 0 ||
+                        (result = mr__world_reserve(t->world, 1)) != 0)) // the crew's timer
         return mr__fail(detail, result, "a simulated machine: %s", mr_error_text(result));
     if (result == 0 && t->hardware->trainer.step_ns != 0) {
         result = mr__trainer_new(&l->hooks, t->world, t->hardware, on_step_over, l, &t->trainer);
@@ -420,27 +500,72 @@ static int open_simulated(mr_loader *l, mr__device_options *options, mr__detail 
     return result;
 }
 
-/* Which forms a device cannot take, with this recipe. Somebody has to. */
+/* The number of the first step that a device cannot do on a form, from 1 on; 0: it can do all. */
+static size_t find_lack(const mr_loader *l, const mr__device *device, mr_form form)
+{
+    for (size_t i = 0; i < l->recipe->count; i++)
+        if (!mr__device_takes(device, form, l->recipe->steps[i].kind))
+            return i + 1;
+    return mr__device_takes(device, form, MR_STEP_NONE) ? 0 : 1;
+}
+
+static uint32_t all_devices(const mr__team *t)
+{
+    return (UINT32_C(1) << t->count) - 1;
+}
+
+/* Whether a form that is loaded has images of this kind. Where they differ, all are looked at: rarely asked for. */
+static bool occurs(const mr_loader *l, uint32_t kind)
+{
+    for (uint32_t f = 0; f < l->forms.count; f++) {
+        mr_dataset_form form = {.struct_size = sizeof form};
+        (void)mr_dataset_get_form(l->dataset, l->forms.numbers[f], &form);
+        if (form.form != MR_FORM_NONE && (uint32_t)form.form == kind)
+            return true;
+        for (uint64_t i = 0; form.form == MR_FORM_NONE && i < mr_dataset_count(l->dataset); i++) {
+            mr_record record = {.struct_size = sizeof record};
+            if (mr_dataset_record(l->dataset, i, l->forms.numbers[f], &record) == 0 &&
+                record.state == MR_RECORD_PRESENT && (uint32_t)record.form == kind)
+                return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * Which kinds of images a device cannot take, with this recipe. Somebody has to. What is of no known kind goes to who
+ * can take all; to any, where nobody can.
+ */
 static int find_lacks(mr_loader *l, mr__detail *detail)
 {
     mr__team *t = &l->team;
-    for (uint32_t f = 0; f < l->forms.count; f++) {
-        mr_dataset_form form = {.struct_size = sizeof form};
-        bool any = false;
-        size_t lacked = 0;
-        (void)mr_dataset_get_form(l->dataset, l->forms.numbers[f], &form);
+    uint32_t any = 0;
+    for (uint32_t k = MR__TEAM_KINDS; k-- != 0;) {
+        size_t lack = 0;
         for (uint32_t d = 0; d < t->count; d++) {
-            for (size_t i = 0; i < l->recipe->count && !t->lacks[d][f]; i++) {
-                t->lacks[d][f] = !mr__device_takes(t->devices[d], form.form, l->recipe->steps[i].kind);
-                lacked = i;
-            }
-            any = any || !t->lacks[d][f];
+            size_t its = find_lack(l, t->devices[d], (mr_form)k);
+            t->lacked[k] |= (uint32_t)(its != 0) << d;
+            lack = its != 0 ? its : lack;
         }
-        if (!any)
+        any |= t->lacked[k];
+        if (t->lacked[k] == all_devices(t) && occurs(l, k))
             return mr__fail(detail, MR_EUNSUPPORTED, "the device %s cannot do step %zu of the recipe on %s",
-                            t->names[t->count - 1], lacked + 1, form.name);
+                            t->names[t->count - 1], lack, k != 0 ? mr_form_name((mr_form)k) : "any image");
     }
+    if (any != all_devices(t))
+        t->lacked[MR_FORM_NONE] = any;
+    t->lacking = any != 0;
     return 0;
+}
+
+/* Whether nobody but this device can do something. */
+static bool is_needed(const mr_loader *l, uint32_t device)
+{
+    const mr__team *t = &l->team;
+    for (uint32_t k = 0; k < MR__TEAM_KINDS; k++)
+        if ((t->lacked[k] | UINT32_C(1) << device) == all_devices(t) && occurs(l, k))
+            return true;
+    return false;
 }
 
 static int gather_meters(mr_loader *l, mr__detail *detail)
@@ -498,11 +623,18 @@ static int make_crew(mr_loader *l, const mr_loader_options *o, mr__detail *detai
                                 .batches = l->slot_count,
                                 .jobs = l->batch + l->guests,
                                 .forms = l->forms.count,
+                                .grain = t->grain,
                                 .has_trainer = t->trainer != NULL && t->hardware->trainer.device != 0,
                                 .beside = {.mode = beside},
                                 .seen = t->trace != NULL ? watch : NULL,
                                 .user = l};
     options.trained = options.has_trainer ? t->hardware->trainer.device - 1 : 0;
+    options.needed = options.has_trainer && is_needed(l, options.trained);
+    if (options.needed && beside == MR__BESIDE_OFF)
+        return mr__fail(detail, MR_EARGUMENT,
+                        "the device %s is not to prepare (beside: off), but nobody else can do this recipe: give "
+                        "another way to be beside the trainer",
+                        t->names[options.trained]);
     int result = make_slots(l);
     if (result == 0)
         result = mr__crew_new(&options, &t->crew);

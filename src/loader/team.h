@@ -16,6 +16,8 @@
 
 typedef struct mr__slot mr__slot;
 
+enum { MR__TEAM_KINDS = MR_FORM_L3 + 1 };
+
 /* What is kept of a slot's tasks while the crew has them. */
 typedef struct mr__slot_jobs {
     uint32_t batch; /* as the crew counts */
@@ -30,9 +32,10 @@ typedef struct mr__team {
     const char *names[MR__SCHED_DEVICES_MAX];
     uint64_t launch_ns[MR__SCHED_DEVICES_MAX];
     uint32_t count;
-    bool lacks[MR__SCHED_DEVICES_MAX][MR__FORMS_MAX]; /* this recipe on this form */
-    bool counts_memory;                               /* there are devices with memory of their own */
-    const mr__thread_meter **meters;                  /* of all their lanes */
+    uint32_t lacked[MR__TEAM_KINDS]; /* devices that cannot do this recipe on a form of this kind, a bit each */
+    bool lacking;                    /* somebody lacks something */
+    bool counts_memory;              /* there are devices with memory of their own */
+    const mr__thread_meter **meters; /* of all their lanes */
     size_t meter_count;
 
     mr__crew *crew; /* NULL: there is one device, and no policy */
@@ -71,8 +74,20 @@ void mr__team_begin(mr_loader *loader, mr__slot *slot);
 /* Its tasks are filled: what each will cost. Then they are the crew's. Without the mutex. */
 void mr__team_describe(mr_loader *loader, mr__slot *slot);
 
-/* Tasks came back: how many are settled, and which. Without the mutex. */
-size_t mr__team_done(mr_loader *loader, mr__task **first, size_t count);
+/* A task of it was aimed at another sample. Without the mutex. */
+void mr__team_describe_again(mr_loader *loader, mr__task *task);
+
+/* Whether the code of a task that came back says nothing about its sample. Without the mutex. */
+bool mr__team_doubts(const mr_loader *loader, const mr__task *task);
+
+/* Tasks came back: their checksums are compared, and who watches sees them as they are. Without the mutex. */
+void mr__team_look(mr_loader *loader, mr__task *first);
+
+/* Tasks came back, and what is bad among them was judged: how many are settled. Without the mutex. */
+size_t mr__team_done(mr_loader *loader, mr__task *first, size_t count);
+
+/* What is wrong with a device that is set aside, in words. The mutex is held. False: nothing is. */
+bool mr__team_trouble(const mr_loader *loader, char *text, size_t nbytes);
 
 /* A list for a device, that pipeline.c has claimed. Without the mutex. */
 void mr__team_submit(mr_loader *loader, const mr__gift *gift);

@@ -30,6 +30,7 @@ typedef struct member {
     const char *name;
     double launch_ns;
     bool can_fail;
+    bool bounded;              /* its memory is its own */
     bool strayed;              /* what it was believed to take is not what it takes */
     uint32_t learned;          /* jobs since jobs were last predicted anew */
     double per_batch;          /* jobs that it does for each batch, about */
@@ -40,6 +41,7 @@ typedef struct member {
     uint64_t busy_ns;
     uint64_t tasks, lost;
     uint64_t mishaps[MR__MISHAPS];
+    mr__mishap last; /* MR__MISHAPS: nothing happened to it */
 } member;
 
 struct mr__crew {
@@ -52,6 +54,7 @@ struct mr__crew {
     mr__features *features;
     uint8_t *forms;    /* of each job */
     mr__grant *grants; /* of each pick, from lent memory; nbytes 0: none */
+    bool resting;      /* what comes back was asked for: it says nothing about devices */
 };
 
 const char *mr__mishap_text(mr__mishap mishap)
@@ -114,13 +117,20 @@ static int make_sched(mr__crew *c)
     for (uint32_t i = 0; i < o->device_count; i++) {
         mr__device_info info = o->devices[i]->type->info(o->devices[i]);
         member *m = &c->members[i];
-        *m = (member){.device = o->devices[i], .name = o->names[i], .can_fail = o->devices[i]->type->abandon != NULL};
+        size_t grain = o->grain != 0 ? o->grain : 1, group = info.group / grain,
+               depth = info.depth / (info.group != 0 ? info.group : 1);
+        *m = (member){.device = o->devices[i],
+                      .name = o->names[i],
+                      .can_fail = o->devices[i]->type->abandon != NULL,
+                      .bounded = info.memory.total_nbytes != 0,
+                      .last = MR__MISHAPS};
         m->launch_ns = o->launch_ns != NULL ? (double)o->launch_ns[i] : 0;
-        uint32_t group = m->launch_ns > 0 ? (uint32_t)info.group : 1; // the host's groups are jobs of several samples
+        if (!(m->launch_ns > 0) || group == 0)
+            group = 1; // the host's groups are jobs of several samples
         devices[i] = (mr__sched_device){.name = m->name,
                                         .lanes = info.lanes,
-                                        .depth = (uint32_t)(info.depth / (info.group != 0 ? info.group : 1)),
-                                        .group = group,
+                                        .depth = (uint32_t)depth,
+                                        .group = (uint32_t)group,
                                         .launch_ns = m->launch_ns,
                                         .memory_nbytes = limit_of(&info.memory),
                                         .can_fail = m->can_fail};
@@ -221,6 +231,20 @@ static bool is_known(mr__crew *c, uint32_t device)
     return false;
 }
 
+/* Its tasks are of other samples now: what they need, and who can do them. */
+static void describe_again(mr__crew *c, mr__job *job, uint32_t lacked)
+{
+    job->need_nbytes = 0;
+    for (mr__task *task = job->first; task != NULL; task = task->next) {
+        uint64_t need = task->need_nbytes;
+        job->need_nbytes = need < UINT64_MAX - job->need_nbytes ? job->need_nbytes + need : UINT64_MAX;
+        task->again = false;
+    }
+    for (uint32_t d = 0; d < c->options.device_count; d++)
+        job->ns[d] = (lacked >> d & 1) != 0 ? INFINITY : 0;
+    predict(c, job);
+}
+
 void mr__crew_add(mr__crew *c, uint32_t batch, uint32_t count, const mr__features *features, const uint8_t *forms,
                   uint64_t now_ns)
 {
@@ -229,7 +253,9 @@ void mr__crew_add(mr__crew *c, uint32_t batch, uint32_t count, const mr__feature
         size_t number = number_of(c, &jobs[i]);
         jobs[i].open = jobs[i].count;
         jobs[i].back = NULL;
+        jobs[i].back_count = 0;
         jobs[i].busy_ns = 0;
+        jobs[i].failed = false;
         for (mr__task *task = jobs[i].first; task != NULL; task = task->next)
             task->job = &jobs[i];
         if (c->options.told)
@@ -325,6 +351,8 @@ bool mr__crew_next(mr__crew *c, uint64_t now_ns, mr__gift *gift)
 static void note(mr__crew *c, uint32_t device, mr__mishap mishap)
 {
     c->members[device].mishaps[mishap]++;
+    if (mishap != MR__MISHAP_BACK)
+        c->members[device].last = mishap;
 }
 
 /* A device has failed with some of its tasks: it is set aside, once for all that it had. */
@@ -339,16 +367,23 @@ static void set_aside(mr__crew *c, uint32_t device, mr__mishap mishap, uint64_t 
     mr__sched_fail(c->sched, device, now_ns);
 }
 
-/* Why a task that came back is not to be believed; MR__MISHAPS: it is. */
+/* Why a task that came back is not to be believed; MR__MISHAPS: it is. Memory of the host is everybody's. */
 static mr__mishap judge(const mr__crew *c, const mr__task *task, uint32_t device)
 {
-    if (!c->members[device].can_fail)
+    const member *m = &c->members[device];
+    if (!m->can_fail)
         return MR__MISHAPS;
     if (task->code == MR_EDEVICE)
         return MR__MISHAP_LOST;
-    if (task->code == MR_ENOMEM)
+    if (task->code == MR_ENOMEM && m->bounded)
         return MR__MISHAP_MEMORY;
     return task->wrong ? MR__MISHAP_WRONG : MR__MISHAPS;
+}
+
+bool mr__crew_doubts(const mr__crew *c, const mr__task *task)
+{
+    const mr__job *job = task->job;
+    return task->code == MR_ECLOSED || judge(c, task, job->pick->device) != MR__MISHAPS;
 }
 
 /* Errors of one job say little; those of a model that is off by so much, soon, that it is wrong. */
@@ -394,7 +429,7 @@ static void notice_slowness(member *m, mr__cost *cost, double ratio)
 
 static void learn(mr__crew *c, const mr__job *job, const mr__pick *pick)
 {
-    if (c->options.told || job->back != NULL)
+    if (c->options.told || job->back != NULL || job->failed)
         return;
     double launch = c->members[pick->device].launch_ns / pick->count, busy = (double)job->busy_ns;
     double own = busy - launch;
@@ -441,20 +476,48 @@ static void learn_slowness(mr__crew *c, uint32_t device, uint64_t now_ns)
     }
 }
 
+/* What is not done of a job is left again: all that the same devices can do. The others follow when that is done. */
+static void leave_again(mr__crew *c, mr__job *job, uint64_t now_ns)
+{
+    mr__task *all = job->back, **end = &job->first;
+    uint32_t lacked = all->lacked, device = job->pick->device;
+    bool again = false, back = false;
+    job->back = NULL;
+    job->count = job->back_count = 0;
+    for (mr__task *task = all, *next; task != NULL; task = next) {
+        next = task->next;
+        task->next = job->back;
+        if (task->lacked != lacked) {
+            job->back = task;
+            job->back_count++;
+            continue;
+        }
+        *end = task;
+        end = &task->next;
+        job->count++;
+        again = again || task->again;
+        back = back || !task->again;
+    }
+    *end = NULL;
+    job->open = job->count;
+    job->busy_ns = 0;
+    job->failed = false;
+    if (again)
+        describe_again(c, job, lacked);
+    mr__sched_return(c->sched, job, now_ns);
+    c->sched->stations[device].tally.returned -= c->resting || !back; // it was not its fault
+}
+
 /* The last task of a job has come back. */
 static void end_job(mr__crew *c, mr__job *job, uint64_t now_ns)
 {
+    uint32_t device = job->pick->device, batch = job->batch;
     learn(c, job, job->pick);
     end_grant(c, job->pick);
     if (job->back != NULL) {
-        job->first = job->back;
-        job->count = job->open = job->back_count;
-        job->back = NULL;
-        job->busy_ns = 0;
-        mr__sched_return(c->sched, job, now_ns);
+        leave_again(c, job, now_ns);
         return;
     }
-    uint32_t device = job->pick->device, batch = job->batch;
     if (c->sched->stations[device].trial)
         note(c, device, MR__MISHAP_BACK);
     if (mr__sched_done(c->sched, job, now_ns))
@@ -468,26 +531,40 @@ static void watch(const mr__crew *c, const mr__task *task, const mr__job *job, m
         c->options.seen(c->options.user, &sight);
 }
 
-/* True: the task's code is final. */
-static bool end_task(mr__crew *c, mr__task *task, uint64_t now_ns)
+/* It came back because the loader goes elsewhere: that says nothing about its device. */
+static bool is_gone(const mr__crew *c, const mr__task *task)
+{
+    return c->resting && (task->code == MR_EDEVICE || task->code == MR_ECLOSED);
+}
+
+void mr__crew_watch(const mr__crew *c, const mr__task *first)
+{
+    for (const mr__task *task = first; task != NULL; task = task->next) {
+        const mr__job *job = task->job;
+        if (!is_gone(c, task))
+            watch(c, task, job, judge(c, task, job->pick->device));
+    }
+}
+
+/* True: the task's code is final. `mishap` is why it is not to be believed; MR__MISHAPS: it is. */
+static bool end_task(mr__crew *c, mr__task *task, mr__mishap mishap, uint64_t now_ns)
 {
     mr__job *job = task->job;
-    if (job == NULL) // a substitute, which nobody scheduled
-        return true;
     uint32_t device = job->pick->device;
-    mr__mishap mishap = judge(c, task, device);
-    bool is_final = mishap == MR__MISHAPS;
-    watch(c, task, job, mishap);
+    bool gone = is_gone(c, task), is_final = mishap == MR__MISHAPS && !task->again && !gone;
     job->busy_ns += task->busy_ns;
+    job->failed = job->failed || task->code != 0 || task->again;
     c->members[device].busy_ns += task->busy_ns;
-    *(is_final ? &c->members[device].tasks : &c->members[device].lost) += 1;
+    c->members[device].tasks += is_final;
+    if (mishap != MR__MISHAPS && !gone) {
+        c->members[device].lost++;
+        set_aside(c, device, mishap, now_ns);
+    }
     if (is_final) {
         task->job = NULL;
     } else {
-        set_aside(c, device, mishap, now_ns);
-        if (job->back == NULL)
-            job->back_count = 0;
         task->code = 0;
+        task->has_sum = false;
         task->next = job->back;
         job->back = task;
         job->back_count++;
@@ -503,9 +580,10 @@ size_t mr__crew_done(mr__crew *c, mr__task *first, uint64_t now_ns, mr__task **s
     size_t count = 0;
     *settled = NULL;
     for (mr__task *task = first, *next; task != NULL; task = next) {
+        const mr__job *job = task->job;
         next = task->next;
         task->next = NULL;
-        if (!end_task(c, task, now_ns))
+        if (!end_task(c, task, judge(c, task, job->pick->device), now_ns))
             continue;
         *end = task;
         end = &task->next;
@@ -516,21 +594,25 @@ size_t mr__crew_done(mr__crew *c, mr__task *first, uint64_t now_ns, mr__task **s
 
 void mr__crew_refused(mr__crew *c, const mr__gift *gift, uint64_t now_ns)
 {
-    mr__task *settled;
-    for (mr__task *task = gift->first; task != NULL; task = task->next) {
+    for (mr__task *task = gift->first, *next; task != NULL; task = next) {
+        next = task->next;
         task->code = MR_EDEVICE;
         task->lane = 0;
         task->begun_ns = now_ns;
         task->busy_ns = 0;
+        (void)end_task(c, task, MR__MISHAP_LOST, now_ns);
     }
-    (void)mr__crew_done(c, gift->first, now_ns, &settled);
 }
 
 /* What is allowed to the device that trains. */
 static void open_or_shut(mr__crew *c, uint64_t now_ns)
 {
-    if (c->options.has_trainer)
-        mr__sched_allow(c->sched, c->options.trained, mr__beside_room_ns(&c->beside, now_ns));
+    if (!c->options.has_trainer)
+        return;
+    uint64_t room = mr__beside_room_ns(&c->beside, now_ns);
+    if (room == 0 && c->options.needed && c->beside.waiting)
+        room = UINT64_MAX; // or it would wait for ever
+    mr__sched_allow(c->sched, c->options.trained, room);
 }
 
 void mr__crew_waits(mr__crew *c, uint64_t now_ns)
@@ -553,6 +635,23 @@ uint64_t mr__crew_wake_ns(mr__crew *c, uint64_t now_ns)
     return sched < window ? sched : window;
 }
 
+/*
+ * A host that is late is slower than was believed, and gets as much more time: nobody would do its work, if a job of a
+ * model that knows nothing were taken from it again and again. Others that are late have hung.
+ */
+static void learn_lateness(mr__crew *c, uint64_t now_ns)
+{
+    const mr__station *st = &c->sched->stations[0];
+    for (uint32_t i = 0; !c->options.told && i < st->capacity; i++) {
+        const mr__pick *pick = &st->picks[i];
+        if (pick->first == NULL || pick->count != 1 || pick->deadline_ns > now_ns)
+            continue;
+        size_t number = number_of(c, pick->first);
+        mr__cost_learn(mr__crew_cost(c, 0, c->forms[number]), &c->features[number], now_ns - pick->begun_ns);
+        predict(c, pick->first);
+    }
+}
+
 uint32_t mr__crew_tick(mr__crew *c, uint64_t now_ns)
 {
     open_or_shut(c, now_ns);
@@ -565,6 +664,8 @@ uint32_t mr__crew_tick(mr__crew *c, uint64_t now_ns)
         late = late || (st->picks[i].first != NULL && st->picks[i].deadline_ns <= now_ns);
     if (!late)
         learn_slowness(c, device, now_ns);
+    else if (device == 0)
+        learn_lateness(c, now_ns);
     bool tried = st->trial || st->unseen;
     set_aside(c, device, late ? MR__MISHAP_LATE : MR__MISHAP_SLOW, now_ns);
     if (!late && !tried && !c->options.told)
@@ -572,8 +673,14 @@ uint32_t mr__crew_tick(mr__crew *c, uint64_t now_ns)
     return device;
 }
 
+void mr__crew_rest(mr__crew *c)
+{
+    c->resting = true;
+}
+
 void mr__crew_clear(mr__crew *c)
 {
+    c->resting = false;
     while (c->sched->queued != 0)
         mr__sched_close(c->sched, c->sched->queue[0]);
 }
@@ -601,6 +708,12 @@ uint64_t mr__crew_tasks(const mr__crew *c, uint32_t device)
 uint64_t mr__crew_lost(const mr__crew *c, uint32_t device)
 {
     return c->members[device].lost;
+}
+
+const char *mr__crew_last_mishap(const mr__crew *c, uint32_t device)
+{
+    mr__mishap last = c->members[device].last;
+    return last != MR__MISHAPS ? mr__mishap_text(last) : NULL;
 }
 
 double mr__crew_busy_seconds(const mr__crew *c, uint32_t device)

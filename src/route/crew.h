@@ -58,10 +58,12 @@ typedef struct mr__crew_options {
     uint32_t device_count;                            /* the first is the host */
     uint32_t batches, jobs;                           /* at once; in a batch at most */
     uint32_t forms;                                   /* [1] */
+    uint32_t grain;                                   /* tasks of a job, at most [1] */
     bool told;                                        /* nothing is learned: who fills jobs, fills job->ns */
     uint64_t deadline_ns, back_ns;                    /* mr__sched_options */
     bool has_trainer;                                 /* one of the devices trains too: */
     uint32_t trained;                                 /* this one; */
+    bool needed;                                      /* it can do what nobody else can; */
     mr__beside_options beside;                        /* and may be used so */
     void (*seen)(void *user, const mr__sight *sight); /* NULL: nobody watches */
     void *user;
@@ -103,6 +105,16 @@ size_t mr__crew_done(mr__crew *crew, mr__task *first, uint64_t now_ns, mr__task 
 /* Before: those whose bytes do not fit their checksum are marked. Needs no lock. */
 void mr__crew_check(mr__task *first, size_t sample_nbytes);
 
+/*
+ * Also before, of a task with a code: whether that is about the device, or that it was cancelled, and not about the
+ * sample. Of others, one that is aimed at another sample (task->again, and its need_nbytes and lacked) is not settled,
+ * but left again. Needs no lock.
+ */
+bool mr__crew_doubts(const mr__crew *crew, const mr__task *task);
+
+/* And before anything is done about them: who watches is told of each, as its device gave it back. */
+void mr__crew_watch(const mr__crew *crew, const mr__task *first);
+
 /* The trainer has no batch to go on with; it has one. */
 void mr__crew_waits(mr__crew *crew, uint64_t now_ns);
 void mr__crew_steps(mr__crew *crew, uint64_t now_ns);
@@ -110,6 +122,9 @@ void mr__crew_steps(mr__crew *crew, uint64_t now_ns);
 /* When the crew wants to be asked, without an event. And then: a device to be abandoned (UINT32_MAX: none). */
 uint64_t mr__crew_wake_ns(mr__crew *crew, uint64_t now_ns);
 uint32_t mr__crew_tick(mr__crew *crew, uint64_t now_ns);
+
+/* Everything is about to be had back, by cancel and abandon: no device is blamed for it. Until mr__crew_clear. */
+void mr__crew_rest(mr__crew *crew);
 
 /* Forgets batches that will not be done: the loader is put elsewhere, and all tasks have come back. */
 void mr__crew_clear(mr__crew *crew);
@@ -133,6 +148,8 @@ uint64_t mr__crew_mishaps(const mr__crew *crew, uint32_t device, mr__mishap mish
 /* Tasks that it did, whatever came of them; that it gave back, or gave wrong, and others did. */
 uint64_t mr__crew_tasks(const mr__crew *crew, uint32_t device);
 uint64_t mr__crew_lost(const mr__crew *crew, uint32_t device);
+/* What happened to it last; NULL: nothing did. */
+const char *mr__crew_last_mishap(const mr__crew *crew, uint32_t device);
 
 /* How long its lanes were busy with what it did. */
 double mr__crew_busy_seconds(const mr__crew *crew, uint32_t device);

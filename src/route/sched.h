@@ -69,6 +69,7 @@ typedef struct mr__job {
     uint32_t open, back_count;
     mr__task *back;
     uint64_t busy_ns;
+    bool failed; /* a task of it was not done well: its time says nothing */
 } mr__job;
 
 struct mr__pick {

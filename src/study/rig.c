@@ -245,6 +245,7 @@ static void on_done(void *user, mr__task *first, size_t count)
     slot *s = first->batch;
     mr__task *settled;
     (void)count;
+    mr__crew_watch(r->crew, first);
     size_t ended = mr__crew_done(r->crew, first, now_of(r), &settled);
     for (const mr__task *t = settled; t != NULL; t = t->next) {
         bool *is_settled = &s->settled[t - s->tasks];

@@ -5,6 +5,7 @@
  */
 #include "test.h"
 
+#include "devices.h"
 #include "loading.h"
 #include "pack_make.h"
 #include "png_reference.h"
@@ -127,6 +128,7 @@ static int setup(void **state)
     (void)state;
     tar_file tar = {0};
     test_folder_init_in_memory(&folder);
+    devices_keep_cache_in(&folder);
     for (size_t i = 0; i < SAMPLES; i++)
         add_scene(&tar, i);
     scenes = open_tar("scenes.tar", &tar);
@@ -334,6 +336,12 @@ static void the_same_for_all(void **state)
     mr_loader_options o = plain(ALL);
     o.device = "sim";
     assert_true(hash_of(o, 1) == wanted);
+    o.device = NULL;
+    o.policy = "auto";
+    assert_true(hash_of(o, 3) == wanted);
+    o.device = devices_machine(&folder, "{\"devices\": [{\"name\": \"cpu\"}, {\"name\": \"gpu\", \"kind\": "
+                                        "\"accelerator\", \"faults\": [{\"kind\": \"wrong\", \"every\": 3}]}]}");
+    assert_true(hash_of(o, 1) == wanted && hash_of(o, 2) == wanted);
 }
 
 /* Steps that turn, bend and look at boxes: whatever becomes of them, it is inside, and the same by every way. */
