@@ -94,8 +94,9 @@ static void one_fault_at_a_time(void **state)
         {"{\"kind\": \"slow\", \"factor\": 8, \"from_ms\": 40}", NULL, false},
         {"{\"kind\": \"freeze\", \"at_ms\": 40, \"for_ms\": 400}", NULL, false},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i += test_quick() ? 3 : 1) {
         mr_loader_options o = plain();
+        o.epochs = test_quick() ? 6 : 20;
         o.device = pair("");
         pack_remove(&folder, "cache");
         devices_tape normal = devices_all(packed, RECIPE, &o);
@@ -116,7 +117,7 @@ static void one_fault_at_a_time(void **state)
         }
         assert_int_equal(host->failures, 0);
         assert_null(host->mishap);
-        assert_int_equal(host->jobs + gpu->jobs, 20 * SAMPLES);
+        assert_int_equal(host->jobs + gpu->jobs, o.epochs * SAMPLES);
         devices_tape_fini(&got);
         devices_tape_fini(&normal);
     }
@@ -155,7 +156,7 @@ static void random_faults(void **state)
     o.batch = 9;
     for (int k = 0; k < 2; k++)
         wanted[k] = devices_all(packed, recipes[k], &o);
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < (test_quick() ? 16 : 100); i++) {
         devices_random(&seed, 2 + picture_random_below(&seed, 7), true, text);
         o.device = devices_machine(&folder, text);
         o.policy = policies[(size_t)i % POLICIES];
@@ -329,7 +330,7 @@ static void bad_samples(void **state)
     static const struct {
         uint32_t batch, slots, world;
     } shapes[] = {{1, 2, 1}, {8, 3, 1}, {60, 2, 1}, {7, 2, 2}, {64, 2, 1}};
-    for (size_t i = 0; i < 5 * 2 * 2; i++) {
+    for (size_t i = 0; i < 5 * 2 * 2; i += test_quick() ? 3 : 1) {
         mr_loader_options o = plain();
         size_t shape = i / 4;
         o.bad = ways[i % 2];
@@ -422,15 +423,15 @@ static void the_timeout_is_by_the_virtual_clock(void **state)
     for (int hangs = 0; hangs < 2; hangs++) {
         char text[512];
         snprintf(text, sizeof text,
-                 "{\"devices\": [{\"name\": \"cpu\", \"faults\": [%s]}], \"cost\": {\"default\": {\"us\": 1e7}}}",
+                 "{\"devices\": [{\"name\": \"cpu\", \"faults\": [%s]}], \"cost\": {\"default\": {\"us\": 1e6}}}",
                  hangs ? "{\"kind\": \"lost\", \"after\": 25}" : "");
         o.device = devices_machine(&folder, text);
         pack_remove(&folder, "cache");
         devices_tape got = devices_all(good, RECIPE, &o);
         assert_int_equal(got.result, hangs ? MR_ETIMEOUT : 0);
         assert_int_equal(got.batches, hangs ? 1 : 3);
-        assert_true(got.stats.seconds >= (hangs ? 250 + 20 : SAMPLES * 10));
-        assert_true(got.stats.seconds < (hangs ? 250 + 60 : SAMPLES * 10 + 60)); // a try may take as long again
+        assert_true(got.stats.seconds >= (hangs ? 25 + 20 : SAMPLES));
+        assert_true(got.stats.seconds < (hangs ? 25 + 60 : SAMPLES + 10)); // a try may take as long again
         devices_tape_fini(&got);
     }
 }

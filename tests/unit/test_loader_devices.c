@@ -96,7 +96,7 @@ static void simulated_machines_of_all_sizes(void **state)
     (void)state;
     mr_loader_options o = plain();
     devices_tape wanted = devices_all(source, RECIPE, &o);
-    for (uint32_t count = 1; count <= 8; count++)
+    for (uint32_t count = 1; count <= 8; count += test_quick() ? 3 : 1)
         for (size_t p = 0; p < POLICIES; p++) {
             char what[64];
             snprintf(what, sizeof what, "%s on %u devices", policies[p], count);
@@ -133,7 +133,7 @@ static void random_schedules(void **state)
     char text[16384], what[64];
     uint64_t seed = 10;
     devices_tape wanted[4] = {{0}};
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < (test_quick() ? 16 : 100); i++) {
         int k = i % 4;
         mr_loader_options o = plain();
         o.form = forms[k / 2];
@@ -223,7 +223,7 @@ static void every_shape_of_batches(void **state)
     } shapes[] = {{1, 2, 1, false},   {1, 3, 2, true},  {7, 2, 3, false},  {61, 2, 1, false},
                   {100, 2, 1, false}, {16, 5, 1, true}, {30, 2, 2, false}, {9, 2, 4, true}};
     static const char *const recipes[] = {RECIPE, "rrc(20) flip mixup(0.4) normalize(imagenet) cutmix"};
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i += test_quick() ? 3 : 1)
         for (size_t p = 0; p < POLICIES; p++)
             for (int k = 0; k < 4; k++) {
                 char what[64];
