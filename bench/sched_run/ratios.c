@@ -56,9 +56,11 @@ void run_streams(const options *o)
     bool kept = true;
     predict(
         o, "streams",
-        "auto >= 0.97 of W + S in a stream, as the next batch fills what a tail leaves free; the batch policies less\n"
-        "    by their tails; intrabatch W/(W + S), naive-device S/(W + S); interbatch W/(W + S) at best, and 3 slots\n"
-        "    let 3 of W lanes work");
+        "auto >= 0.96 (W + S/1.05)/(W + S): launches take 5 % of the accelerator's time (C7), tails a little more,\n"
+        "    as the next batch fills what they leave free; intrabatch W/(W + S), naive-device S/(W + S) less its "
+        "launches;\n"
+        "    interbatch W/(W + S) at best, and 3 slots let 3 of W lanes work; fusion between these, worst where the\n"
+        "    accelerator is slow and gets the last five tasks of four");
     print_head(o, "samples x mean cost over W + S lanes", "");
     for (mr__load_kind kind = 0; kind < MR__LOADS; kind++)
         for (size_t w = 0; w < (o->quick ? 1 : 3); w++)
@@ -77,9 +79,9 @@ void run_streams(const options *o)
                     play_run(&p, i);
                     rates[i] = work / p.result.seconds / (lanes[w] + speeds[s]);
                 }
-                kept = kept && rates[0] >= (o->quick ? 0.85 : 0.97);
+                kept = kept && rates[0] >= 0.96 * (lanes[w] + speeds[s] / 1.05) / (lanes[w] + speeds[s]);
                 snprintf(where, sizeof where, "%s W %u n 240 S %g", mr__load_name(kind), lanes[w], speeds[s]);
                 print_row(o, "streams", where, rates, "");
             }
-    judge(o, "streams", "auto at 0.97 or more", kept);
+    judge(o, "streams", "auto", kept);
 }

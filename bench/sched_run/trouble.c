@@ -100,7 +100,7 @@ void run_freeze(const options *o)
     judge(o, "freeze", "C3, auto", kept);
 }
 
-enum { STEADY = 12, AFTER = 6, SEEDS = 8 };
+enum { STEADY = 12, AFTER = 6, SEEDS = 4 };
 
 /* The time of three batches, three after a change, over what they take where it was always so. */
 static double change(play *p, const options *o, uint32_t policy, double s, mr__load_kind kind, double factor)

@@ -9,6 +9,9 @@
 #define BACK_NS     UINT64_C(1000000000)
 #define BACK_MAX_NS UINT64_C(60000000000)
 
+/* Each time that a job came back there is twice the patience with the next, so many times: predictions may be wrong. */
+enum { AGAIN_MAX = 3 };
+
 /* A pick that is late will take so much longer, as a share of what it took: errors of a prediction are by factors. */
 static const double LATE_SHARE = 0.15;
 
@@ -99,7 +102,7 @@ static int build(mr__sched *s, const mr__sched_options *o)
         st->device.depth = d->depth != 0 ? d->depth : d->lanes;
         st->device.group = d->group != 0 ? d->group : 1;
         st->back_ns = s->options.back_ns;
-        mr__budget_init(&st->memory, d->memory_nbytes);
+        mr__budget_init(&st->memory, d->memory_nbytes != 0 ? d->memory_nbytes : MR__BUDGET_ANY);
         st->capacity = st->device.depth > d->lanes ? st->device.depth : d->lanes;
         s->lane_count += d->lanes;
         picks += st->capacity;
@@ -577,7 +580,8 @@ static void send_pick(mr__sched *s, mr__pick *pick, uint64_t now_ns)
     uint64_t whole = ns < 1e15 ? (uint64_t)ns : UINT64_C(1000000000000000);
     pick->begun_ns = now_ns;
     pick->due_ns = now_ns + whole;
-    uint64_t patience = (2 * whole + s->options.deadline_ns) << (pick_again(pick) < 8 ? pick_again(pick) : 8);
+    uint32_t again = pick_again(pick) < AGAIN_MAX ? pick_again(pick) : AGAIN_MAX;
+    uint64_t patience = (2 * whole + s->options.deadline_ns) << again;
     pick->deadline_ns = st->device.can_fail ? now_ns + patience : UINT64_MAX;
     pick->number = st->tally.picks;
     pick->open = pick->count;

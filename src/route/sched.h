@@ -92,7 +92,7 @@ typedef struct mr__sched_device {
     uint32_t depth;         /* picks at once; 0: as many as lanes */
     uint32_t group;         /* jobs in a pick, at most; 0: 1 */
     double launch_ns;       /* of each pick */
-    uint64_t memory_nbytes; /* for jobs under way; MR__BUDGET_ANY: no bound */
+    uint64_t memory_nbytes; /* for jobs under way, at first; 0: no bound */
     bool can_fail;          /* it can be abandoned: has deadlines */
 } mr__sched_device;
 

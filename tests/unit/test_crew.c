@@ -30,10 +30,10 @@ static void no_device_makes_it_slower_than_the_best_alone(void **state)
 {
     (void)state;
     for (uint32_t way = 0; way < 4; way++)
-        for (mr__load_kind kind = 0; kind < MR__LOADS; kind++)
+        for (mr__load_kind kind = 0; kind < MR__LOADS; kind += 2)
             for (size_t i = 0; i < sizeof uselesses / sizeof *uselesses; i++) {
                 const useless *u = &uselesses[i];
-                rigging *r = rigging_new(4, u->speed, kind, i % 2 == 0 ? 80 : 240, 120);
+                rigging *r = rigging_new(4, u->speed, kind, i % 2 == 0 ? 80 : 240, (way & 1) != 0 ? 100 : 40);
                 r->hardware.devices[1].launch_ns = u->launch_ns;
                 r->hardware.devices[1].memory_nbytes = u->memory_nbytes;
                 r->load.need_nbytes = 100;

@@ -243,6 +243,14 @@ static uint32_t add_jobs(mr__sched *sched, const double *ms, uint32_t count, dou
     return batch;
 }
 
+static void check_alone(const mr__pick *pick, double ms, mr__reason reason)
+{
+    assert_non_null(pick);
+    assert_int_equal(pick->count, 1);
+    assert_int_equal(pick->reason, reason);
+    assert_true(pick->first->ns[0] == (float)(ms * 1e6));
+}
+
 /* The worked example of doc/policies.md. */
 static void the_largest_goes_to_the_fastest(void **state)
 {
@@ -255,11 +263,20 @@ static void the_largest_goes_to_the_fastest(void **state)
     mr__pick *acc = mr__sched_take(sched, 1, 0);
     assert_true(acc->first == &sched->lots[batch].jobs[1] && acc->reason == MR__REASON_LARGEST);
     mr__pick *one = mr__sched_take(sched, 0, 0), *two = mr__sched_take(sched, 0, 0);
-    assert_non_null(one);
-    assert_non_null(two);
-    assert_true(one->first->ns[0] <= 4e6 && two->first->ns[0] <= 4e6); // not the one of 8
+    check_alone(one, 4, MR__REASON_SOONER); // not the one of 8, which the accelerator has done at 5
+    check_alone(two, 3, MR__REASON_SOONER);
     assert_null(mr__sched_take(sched, 0, 0));
     assert_null(mr__sched_take(sched, 1, 0));
+    assert_false(mr__sched_done(sched, acc->first, 3000000));
+    assert_false(mr__sched_done(sched, two->first, 3000000));
+    check_alone(acc = mr__sched_take(sched, 1, 3000000), 8, MR__REASON_LARGEST);
+    check_alone(two = mr__sched_take(sched, 0, 3000000), 2, MR__REASON_SOONER);
+    assert_false(mr__sched_done(sched, one->first, 4000000));
+    assert_null(mr__sched_take(sched, 0, 4000000)); // the last would be done at 7 here, and at 5.75 there
+    assert_false(mr__sched_done(sched, acc->first, 5000000));
+    assert_false(mr__sched_done(sched, two->first, 5000000));
+    check_alone(acc = mr__sched_take(sched, 1, 5000000), 3, MR__REASON_LARGEST);
+    assert_true(mr__sched_done(sched, acc->first, 5750000));
     mr__sched_free(sched);
 }
 
