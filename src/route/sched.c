@@ -741,12 +741,15 @@ static bool has_left(const mr__sched *s)
  * When a device is to be abandoned because of a pick. If a batch waits for nothing else, patience is short: for so much
  * of the host's time in a trial, and else for so much of its own.
  */
-static uint64_t patience_ns(const mr__sched *s, const mr__station *st, const mr__pick *pick)
+static uint64_t patience_ns(const mr__sched *s, const mr__station *st, const mr__pick *pick, uint64_t now_ns)
 {
     uint64_t until = pick->deadline_ns;
     if (until == UINT64_MAX || st == s->stations || s->lots[pick->batch].undone != pick->open || st->under_way != 1 ||
         pick_again(pick) != 0)
         return until;
+    for (const mr__job *job = pick->first; job != NULL; job = job->next)
+        if (!others_can(s, pick->device, job, now_ns))
+            return until; // it is waited for in any case
     double ns = pick->reason == MR__REASON_TRIAL ? TRIAL_TIMES * (double)pick->work
                                                  : LATE_TIMES * (double)(pick->due_ns - pick->begun_ns);
     uint64_t soon = ns < 1e18 ? pick->begun_ns + (uint64_t)ns : until;
@@ -763,7 +766,7 @@ uint64_t mr__sched_next_ns(const mr__sched *s, uint64_t now_ns)
         if (st->aside_until_ns > now_ns && st->aside_until_ns < next)
             next = st->aside_until_ns;
         for (uint32_t i = 0; st->device.can_fail && st->under_way != 0 && i < st->capacity; i++) {
-            uint64_t until = st->picks[i].first != NULL ? patience_ns(s, st, &st->picks[i]) : UINT64_MAX;
+            uint64_t until = st->picks[i].first != NULL ? patience_ns(s, st, &st->picks[i], now_ns) : UINT64_MAX;
             next = until < next ? until : next;
         }
     }
@@ -775,7 +778,7 @@ uint32_t mr__sched_overdue(const mr__sched *s, uint64_t now_ns)
     for (uint32_t d = 0; d < s->station_count; d++) {
         const mr__station *st = &s->stations[d];
         for (uint32_t i = 0; i < st->capacity; i++)
-            if (st->picks[i].first != NULL && patience_ns(s, st, &st->picks[i]) <= now_ns)
+            if (st->picks[i].first != NULL && patience_ns(s, st, &st->picks[i], now_ns) <= now_ns)
                 return d;
     }
     return UINT32_MAX;
