@@ -162,6 +162,7 @@ struct mr_loader {
     mr__visit visit;
     uint32_t waiting;            /* consumers inside next or wait */
     uint64_t making_ns;          /* that mr_loader_new took */
+    bool begun;                  /* a machine that is simulated begins at 0 */
     uint64_t begun_ns, first_ns; /* when the first next was, and the first batch */
 };
 

@@ -568,7 +568,8 @@ static uint64_t count_ready(const mr_loader *l)
 static void begin(mr_loader *l)
 {
     mr__mutex_lock(&l->mutex);
-    bool first = l->begun_ns == 0;
+    bool first = !l->begun;
+    l->begun = true;
     if (first)
         l->begun_ns = now(l);
     mr__mutex_unlock(&l->mutex);

@@ -103,7 +103,7 @@ int mr_loader_restore(mr_loader *l, const char *text)
         result = check_place(l, &state);
     if (result == 0)
         result = go_to(l, &state);
-    bool begun = result == 0 && l->begun_ns != 0;
+    bool begun = result == 0 && l->begun;
     mr__mutex_unlock(&l->mutex);
     if (begun)
         mr__loader_dispatch(l);

@@ -10,7 +10,7 @@ static double seconds_between(uint64_t from_ns, uint64_t to_ns)
 static void fill(mr_loader *l, mr_loader_stats *s)
 {
     uint64_t now_ns = mr__team_now_ns(l);
-    s->seconds = l->begun_ns != 0 ? seconds_between(l->begun_ns, now_ns) : 0.0;
+    s->seconds = l->begun ? seconds_between(l->begun_ns, now_ns) : 0.0;
     s->first_batch_seconds =
         l->first_ns != 0 ? (double)l->making_ns * 1e-9 + seconds_between(l->begun_ns, l->first_ns) : 0.0;
     s->threads = l->info.lanes;

@@ -396,14 +396,13 @@ static void no_memory_anywhere(void **state)
     (void)state;
     mr_loader_options o = plain();
     for (int i = 0; i < 3; i++) {
-        static const char *const memories[] = {"\"memory_mb\": 64", "\"memory_mb\": 0.001",
-                                               "\"memory_mb\": 64, \"faults\": [{\"kind\": \"memory\", \"at_ms\": "
-                                               "100, \"mb\": 64}]"};
+        const char *bounded = i == 1 ? "\"memory_mb\": 0.001" : "\"memory_mb\": 64";
+        const char *faults = "\"faults\": [{\"kind\": \"memory\", \"at_ms\": 100, \"mb\": 64}]";
         char text[512];
         snprintf(text, sizeof text,
                  "{\"devices\": [{\"name\": \"cpu\", \"lacks\": [\"flip\"]}, {\"name\": \"gpu\", \"kind\": "
-                 "\"accelerator\", %s}]}",
-                 memories[i]);
+                 "\"accelerator\", %s%s%s}]}",
+                 bounded, i == 2 ? ", " : "", i == 2 ? faults : "");
         o.device = devices_machine(&folder, text);
         uint64_t before = mr__clock_monotonic_ns();
         devices_tape got = devices_all(i == 0 ? good : packed, RECIPE, &o);
