@@ -78,7 +78,8 @@ static int make_sched(mr__crew *c)
                                  .batches = o->batches,
                                  .jobs = o->jobs,
                                  .deadline_ns = o->deadline_ns,
-                                 .back_ns = o->back_ns};
+                                 .back_ns = o->back_ns,
+                                 .cut = o->cut};
     return mr__sched_new(&options, &c->sched);
 }
 
@@ -129,6 +130,11 @@ mr__job *mr__crew_open(mr__crew *c, uint32_t *batch)
     return mr__sched_open(c->sched, batch);
 }
 
+bool mr__crew_split(mr__crew *c, uint32_t batch)
+{
+    return c->options.told && mr__sched_split(c->sched, batch);
+}
+
 static size_t number_of(const mr__crew *c, const mr__job *job)
 {
     return (size_t)(job - c->sched->job_memory);
@@ -156,6 +162,7 @@ void mr__crew_add(mr__crew *c, uint32_t batch, uint32_t count, const mr__feature
         size_t number = number_of(c, &jobs[i]);
         jobs[i].open = jobs[i].count;
         jobs[i].back = NULL;
+        jobs[i].failed = false;
         jobs[i].busy_ns = 0;
         for (mr__task *task = jobs[i].first; task != NULL; task = task->next)
             task->job = &jobs[i];
@@ -281,7 +288,11 @@ static void end_job(mr__crew *c, mr__job *job, uint64_t now_ns)
         job->count = job->open = job->back_count;
         job->back = NULL;
         job->busy_ns = 0;
-        mr__sched_return(c->sched, job, now_ns);
+        if (job->failed)
+            mr__sched_return(c->sched, job, now_ns);
+        else
+            mr__sched_part_done(c->sched, job, now_ns);
+        job->failed = false;
         return;
     }
     uint32_t device = job->pick->device, batch = job->batch;
@@ -306,13 +317,17 @@ static bool end_task(mr__crew *c, mr__task *task, uint64_t now_ns)
         return true;
     uint32_t device = job->pick->device;
     mr__mishap mishap = judge(c, task, device);
-    bool is_final = mishap == MR__MISHAPS;
+    bool is_part = mishap == MR__MISHAPS && task->code == 0 && mr__sched_is_part(c->sched, job);
+    bool is_final = mishap == MR__MISHAPS && !is_part;
     watch(c, task, job);
     job->busy_ns += task->busy_ns;
     if (is_final) {
         task->job = NULL;
     } else {
-        set_aside(c, device, mishap, now_ns);
+        if (!is_part) {
+            set_aside(c, device, mishap, now_ns);
+            job->failed = true; // and with it what else of the job is half done: it is begun again
+        }
         if (job->back == NULL)
             job->back_count = 0;
         task->code = 0;

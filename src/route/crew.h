@@ -56,6 +56,7 @@ typedef struct mr__crew_options {
     uint32_t forms;                                   /* [1] */
     bool told;                                        /* nothing is learned: who fills jobs, fills job->ns */
     uint64_t deadline_ns, back_ns;                    /* mr__sched_options */
+    mr__cut_rule cut;                                 /* likewise */
     bool has_trainer;                                 /* one of the devices trains too: */
     uint32_t trained;                                 /* this one; */
     mr__beside_options beside;                        /* and may be used so */
@@ -71,6 +72,9 @@ void mr__crew_free(mr__crew *crew);
 mr__job *mr__crew_open(mr__crew *crew, uint32_t *batch);
 void mr__crew_add(mr__crew *crew, uint32_t batch, uint32_t count, const mr__features *features, const uint8_t *forms,
                   uint64_t now_ns);
+
+/* Before mr__crew_add, as mr__sched_split: only where nothing is learned, as models are of whole jobs. */
+bool mr__crew_split(mr__crew *crew, uint32_t batch);
 
 /* A list of tasks for a device. */
 typedef struct mr__gift {

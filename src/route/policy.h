@@ -10,15 +10,17 @@ typedef struct mr__lot mr__lot;
 /* A batch. `order` has its jobs in the policy's order: the largest first, or as they came. */
 struct mr__lot {
     bool open, added;
+    bool split;      /* jobs have their ways */
     uint64_t number; /* in the order of opening */
     mr__job *jobs;
     uint32_t *order; /* places of jobs */
     uint32_t *skip;  /* from a place in `order` to the first at or behind it that may be left; count: none */
     uint32_t count, left, undone;
-    uint32_t last;    /* no place behind it is left */
-    float work;       /* of what is left */
-    float *plan;      /* of each lane: what is planned for it and left; of policies that plan */
-    uint32_t planned; /* which of several plans */
+    uint32_t last;          /* no place behind it is left */
+    float work;             /* of what is left */
+    float *plan;            /* of each lane: what is planned for it and left; of policies that plan */
+    uint32_t planned;       /* which of several plans */
+    double share[MR__CUTS]; /* of a batch that is split: of its jobs, to cross so; all 0: nobody has asked yet */
 };
 
 typedef struct mr__station {
@@ -72,10 +74,15 @@ struct mr__policy {
     void (*plan)(mr__sched *sched, mr__lot *lot, uint64_t now_ns);
     /* Fills pick->first, count and reason by mr__pick_add. False: nothing of this batch for this device now. */
     bool (*pick)(mr__sched *sched, mr__lot *lot, uint32_t device, uint64_t now_ns, mr__pick *pick);
+    /* The same for batches that are split. NULL: none are. */
+    bool (*pick_cut)(mr__sched *sched, mr__lot *lot, uint32_t device, uint64_t now_ns, mr__pick *pick);
 };
 
 extern const mr__policy mr__policy_auto, mr__policy_interbatch, mr__policy_intrabatch, mr__policy_naive_device,
     mr__policy_fusion, mr__policy_longest, mr__policy_ends, mr__policy_better;
+
+/* Of a batch that is split: what makes it end soonest (policy_cut.c). */
+bool mr__policy_pick_cut(mr__sched *sched, mr__lot *lot, uint32_t device, uint64_t now_ns, mr__pick *pick);
 
 /* By number, from 0; NULL: there are no more. And by name; NULL: there is none. */
 const mr__policy *mr__policy_at(uint32_t number);
@@ -97,6 +104,9 @@ static inline mr__job *mr__lot_job(const mr__lot *lot, uint32_t place)
 bool mr__sched_takes(const mr__sched *sched, uint32_t device, const mr__job *job, const mr__pick *pick);
 
 void mr__pick_add(mr__pick *pick, mr__job *job);
+
+/* Of a job that is split: what there is left to do of it, in the state that it is in. */
+void mr__job_renew(const mr__sched *sched, mr__job *job);
 
 /* The predicted time of a pick on its device, with the launch, if the job were in it too. NULL: as it is. */
 double mr__pick_ns(const mr__sched *sched, const mr__pick *pick, const mr__job *job);

@@ -132,7 +132,7 @@ mr__job *mr__sched_open(mr__sched *s, uint32_t *batch)
         if (lot->open)
             continue;
         lot->open = true;
-        lot->added = false;
+        lot->added = lot->split = false;
         lot->count = lot->left = lot->undone = 0;
         lot->number = s->opened++;
         s->queue[s->queued++] = i;
@@ -155,6 +155,10 @@ static float work_of(const mr__sched *s, const mr__job *job)
 /* What a device cannot ever hold, it cannot do. */
 static void settle_job(const mr__sched *s, mr__job *job, uint32_t batch)
 {
+    if (s->lots[batch].split) {
+        job->state = MR__CUT_STORED;
+        mr__job_renew(s, job);
+    }
     for (uint32_t d = 0; d < s->station_count; d++) {
         uint64_t room = s->stations[d].device.memory_nbytes;
         if ((room != 0 && job->need_nbytes > room) || !(job->ns[d] >= 0))
@@ -505,7 +509,7 @@ static bool fill_pick(mr__sched *s, uint32_t device, uint64_t now_ns, mr__pick *
         if (s->stations[device].trial)
             any = pick_trial(s, lot, device, pick);
         else if (takes_part(s, device))
-            any = s->policy->pick(s, lot, device, now_ns, pick);
+            any = (lot->split ? s->policy->pick_cut : s->policy->pick)(s, lot, device, now_ns, pick);
         if (any || pick_alone(s, lot, device, now_ns, pick))
             return true;
     }
@@ -522,6 +526,8 @@ static void send_pick(mr__sched *s, mr__pick *pick, uint64_t now_ns)
     pick->due_ns = now_ns + whole;
     pick->deadline_ns = st->device.can_fail ? now_ns + 2 * whole + s->options.deadline_ns : UINT64_MAX;
     pick->open = pick->count;
+    for (mr__job *job = pick->first; lot->split && pick->device != 0 && job != NULL; job = job->next)
+        job->aim = job->state;
     lot->left -= pick->count;
     lot->work = lot->left != 0 && lot->work > pick->work ? lot->work - pick->work : 0;
     st->under_way++;
@@ -572,17 +578,36 @@ bool mr__sched_done(mr__sched *s, mr__job *job, uint64_t now_ns)
     return --s->lots[job->batch].undone == 0;
 }
 
-void mr__sched_return(mr__sched *s, mr__job *job, uint64_t now_ns)
+/* A job of a pick is left again. */
+static void put_back(mr__sched *s, mr__job *job)
 {
     mr__lot *lot = &s->lots[job->batch];
-    (void)now_ns;
-    s->stations[job->pick->device].tally.returned++;
     leave_pick(s, job);
     job->taken = false;
-    job->again = true;
+    if (lot->split) {
+        mr__job_renew(s, job);
+        job->work = work_of(s, job);
+    }
     lot->left++;
     lot->work += job->work;
     reset_skips(lot);
+}
+
+void mr__sched_part_done(mr__sched *s, mr__job *job, uint64_t now_ns)
+{
+    (void)now_ns;
+    s->stations[0].tally.parts++;
+    s->stations[0].trial = false;
+    job->state = job->aim;
+    put_back(s, job);
+}
+
+void mr__sched_return(mr__sched *s, mr__job *job, uint64_t now_ns)
+{
+    (void)now_ns;
+    s->stations[job->pick->device].tally.returned++;
+    put_back(s, job);
+    job->again = true;
 }
 
 /* 5. Devices that fail, and what they may. */
