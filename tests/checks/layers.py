@@ -21,7 +21,7 @@ COLUMNS = [
 ]
 COLUMN = {folder: number for number, column in enumerate(COLUMNS) for folder in column}
 OUTSIDE = ["cli", "python", "bench", "examples"]
-SEES_INSIDE = ("bench/kernels/", "bench/index/", "bench/cost_race/")  # time what is not public
+SEES_INSIDE = ("bench/kernels/", "bench/index/", "bench/cost_race/", "bench/sched_run/")  # time what is not public
 
 INCLUDE = re.compile(r'^\s*#\s*(?:include_next|include|import)\b\s*(?:(["<])([^">]+)[">])?')
 
