@@ -51,37 +51,48 @@ static double takes_ns(const mr__cut_way *way, int resource)
     return resource == MR__CUT_HOST ? way->host_ns : resource == MR__CUT_DEVICE ? way->device_ns : way->link_ns;
 }
 
-/* How long a resource is busy if all samples cross at one cut: a plane's height at a corner. */
-static double height(const mr__cut_problem *p, int resource, int cut)
+/* How long each resource is busy if all samples cross at one cut: the planes' heights at the corners. */
+typedef struct heights {
+    double at[MR__CUT_RESOURCES][MR__CUTS];
+    bool allowed[MR__CUTS];
+} heights;
+
+static heights measure(const mr__cut_problem *p)
 {
-    double lanes = p->lanes[resource], ns = p->ahead_ns[resource] + p->count * takes_ns(&p->ways[cut], resource);
-    return ns > 0 ? ns / lanes : 0; // no lanes, and nothing for them: no time
+    heights h;
+    for (int k = 0; k < MR__CUTS; k++) {
+        h.allowed[k] = p->allowed == 0 || (p->allowed >> k & 1) != 0;
+        for (int r = 0; r < MR__CUT_RESOURCES; r++) {
+            double ns = p->ahead_ns[r] + p->count * takes_ns(&p->ways[k], r);
+            h.at[r][k] = ns > 0 ? ns / p->lanes[r] : 0; // no lanes, and nothing for them: no time
+            h.allowed[k] = h.allowed[k] && isfinite(h.at[r][k]);
+        }
+    }
+    return h;
 }
 
-static bool is_allowed(const mr__cut_problem *p, int cut)
-{
-    bool possible = true;
-    for (int r = 0; r < MR__CUT_RESOURCES; r++)
-        possible = possible && isfinite(height(p, r, cut));
-    return possible && (p->allowed == 0 || (p->allowed >> cut & 1) != 0);
-}
-
-double mr__cut_time_ns(const mr__cut_problem *p, const double share[MR__CUTS])
+static double time_of(const heights *h, const double share[MR__CUTS])
 {
     double most = 0;
     for (int r = 0; r < MR__CUT_RESOURCES; r++) {
         double ns = 0;
         for (int k = 0; k < MR__CUTS; k++)
             if (share[k] > 0)
-                ns += share[k] * height(p, r, k);
+                ns += share[k] * h->at[r][k];
         most = ns > most ? ns : most;
     }
     return most;
 }
 
-static void consider(const mr__cut_problem *p, const double share[MR__CUTS], mr__cut_plan *best)
+double mr__cut_time_ns(const mr__cut_problem *p, const double share[MR__CUTS])
 {
-    double ns = mr__cut_time_ns(p, share);
+    heights h = measure(p);
+    return time_of(&h, share);
+}
+
+static void consider(const heights *h, const double share[MR__CUTS], mr__cut_plan *best)
+{
+    double ns = time_of(h, share);
     if (!(ns < best->ns * (1 - CLEARLY)) && !(isinf(best->ns) && isfinite(ns)))
         return;
     best->ns = ns;
@@ -90,27 +101,27 @@ static void consider(const mr__cut_problem *p, const double share[MR__CUTS], mr_
 }
 
 /* Where the planes of two resources meet on the edge between two cuts. */
-static void try_edge(const mr__cut_problem *p, int a, int b, mr__cut_plan *best)
+static void try_edge(const heights *h, int a, int b, mr__cut_plan *best)
 {
     for (int r = 0; r < MR__CUT_RESOURCES; r++)
         for (int q = r + 1; q < MR__CUT_RESOURCES; q++) {
-            double at_a = height(p, r, a) - height(p, q, a), at_b = height(p, r, b) - height(p, q, b);
+            double at_a = h->at[r][a] - h->at[q][a], at_b = h->at[r][b] - h->at[q][b];
             if (!(at_a * at_b < 0))
                 continue;
             double share[MR__CUTS] = {0};
             share[a] = at_b / (at_b - at_a);
             share[b] = 1 - share[a];
-            consider(p, share, best);
+            consider(h, share, best);
         }
 }
 
 /* Where all three meet: x.u = x.v = 0, so x is along the cross product of both, whose sum has to be 1. */
-static void try_inside(const mr__cut_problem *p, mr__cut_plan *best)
+static void try_inside(const heights *h, mr__cut_plan *best)
 {
     double u[MR__CUTS], v[MR__CUTS], share[MR__CUTS], sum = 0;
     for (int k = 0; k < MR__CUTS; k++) {
-        u[k] = height(p, MR__CUT_HOST, k) - height(p, MR__CUT_DEVICE, k);
-        v[k] = height(p, MR__CUT_DEVICE, k) - height(p, MR__CUT_LINK, k);
+        u[k] = h->at[MR__CUT_HOST][k] - h->at[MR__CUT_DEVICE][k];
+        v[k] = h->at[MR__CUT_DEVICE][k] - h->at[MR__CUT_LINK][k];
     }
     for (int k = 0; k < MR__CUTS; k++) {
         int i = (k + 1) % MR__CUTS, j = (k + 2) % MR__CUTS;
@@ -125,27 +136,25 @@ static void try_inside(const mr__cut_problem *p, mr__cut_plan *best)
         inside = inside && share[k] > 0 && share[k] < 1;
     }
     if (inside)
-        consider(p, share, best);
+        consider(h, share, best);
 }
 
 mr__cut_plan mr__cut_choose(const mr__cut_problem *p)
 {
     mr__cut_plan best = {.ns = INFINITY};
-    bool all = true;
+    heights h = measure(p);
     for (int k = MR__CUTS; k-- != 0;) {
         double share[MR__CUTS] = {0};
         share[k] = 1;
-        if (is_allowed(p, k))
-            consider(p, share, &best);
-        else
-            all = false;
+        if (h.allowed[k])
+            consider(&h, share, &best);
     }
     for (int a = 0; a < MR__CUTS; a++)
         for (int b = a + 1; b < MR__CUTS; b++)
-            if (is_allowed(p, a) && is_allowed(p, b))
-                try_edge(p, a, b, &best);
-    if (all)
-        try_inside(p, &best);
+            if (h.allowed[a] && h.allowed[b])
+                try_edge(&h, a, b, &best);
+    if (h.allowed[MR__CUT_STORED] && h.allowed[MR__CUT_DECODED] && h.allowed[MR__CUT_DONE])
+        try_inside(&h, &best);
     return best;
 }
 

@@ -16,11 +16,15 @@ struct mr__lot {
     uint32_t *order; /* places of jobs */
     uint32_t *skip;  /* from a place in `order` to the first at or behind it that may be left; count: none */
     uint32_t count, left, undone;
-    uint32_t last;          /* no place behind it is left */
-    float work;             /* of what is left */
-    float *plan;            /* of each lane: what is planned for it and left; of policies that plan */
-    uint32_t planned;       /* which of several plans */
-    double share[MR__CUTS]; /* of a batch that is split: of its jobs, to cross so; all 0: nobody has asked yet */
+    uint32_t last;    /* no place behind it is left */
+    float work;       /* of what is left */
+    float *plan;      /* of each lane: what is planned for it and left; of policies that plan */
+    uint32_t planned; /* which of several plans */
+    /* Of a batch that is split: shares of its jobs that are to cross so (all 0: nobody has asked yet), and how many do;
+     * sums over what is left as it was stored; and what is ready to cross. */
+    double share[MR__CUTS];
+    uint32_t given[MR__CUTS], stored;
+    double sums[MR__CUTS][MR__CUT_RESOURCES], ready_ns[MR__CUT_RESOURCES];
 };
 
 typedef struct mr__station {
@@ -105,8 +109,9 @@ bool mr__sched_takes(const mr__sched *sched, uint32_t device, const mr__job *job
 
 void mr__pick_add(mr__pick *pick, mr__job *job);
 
-/* Of a job that is split: what there is left to do of it, in the state that it is in. */
-void mr__job_renew(const mr__sched *sched, mr__job *job);
+/* A job of a batch that is split is left, as it is now: what there is to do of it. And those of a pick are not. */
+void mr__lot_leave(const mr__sched *sched, mr__lot *lot, mr__job *job);
+void mr__lot_give(mr__lot *lot, const mr__pick *pick);
 
 /* The predicted time of a pick on its device, with the launch, if the job were in it too. NULL: as it is. */
 double mr__pick_ns(const mr__sched *sched, const mr__pick *pick, const mr__job *job);

@@ -34,8 +34,7 @@ typedef struct view {
     uint64_t now_ns;
     mr__cut_problem problem; /* of this batch and older ones: what is left of them, as it is stored */
     mr__cut_plan plan;
-    double jobs[MR__CUTS];    /* the plan's shares of what is left */
-    uint32_t given[MR__CUTS]; /* jobs of the batch that are, by the cut at which they cross */
+    double jobs[MR__CUTS]; /* the plan's shares of what is left */
     bool fixed;
 } view;
 
@@ -55,22 +54,13 @@ static void add_ahead(mr__cut_problem *p, const mr__cut_way *way)
 static void look_at_lot(view *v, const mr__lot *lot)
 {
     mr__cut_problem *p = &v->problem;
-    for (uint32_t i = 0; i < lot->count; i++) {
-        const mr__job *job = &lot->jobs[i];
-        if (job->taken || !is_stored(job))
-            v->given[job->taken ? job->aim : job->state] += lot == v->lot;
-        if (job->taken)
-            continue;
-        if (!is_stored(job)) {
-            add_ahead(p, &job->ways[job->state]);
-            continue;
-        }
-        p->count++;
-        for (int k = 0; k < MR__CUTS; k++) {
-            p->ways[k].host_ns += job->ways[k].host_ns;
-            p->ways[k].device_ns += job->ways[k].device_ns;
-            p->ways[k].link_ns += job->ways[k].link_ns;
-        }
+    p->count += lot->stored;
+    for (int r = MR__CUT_DEVICE; r < MR__CUT_RESOURCES; r++)
+        p->ahead_ns[r] += lot->ready_ns[r] > 0 ? lot->ready_ns[r] : 0; // sums of many differences are not exact
+    for (int k = 0; k < MR__CUTS && lot->stored != 0; k++) {
+        p->ways[k].host_ns += (float)lot->sums[k][MR__CUT_HOST];
+        p->ways[k].device_ns += (float)lot->sums[k][MR__CUT_DEVICE];
+        p->ways[k].link_ns += (float)lot->sums[k][MR__CUT_LINK];
     }
 }
 
@@ -118,7 +108,7 @@ static mr__cut_plan stick_to_plan(const view *v)
     mr__cut_plan plan = {0};
     double sum = 0;
     for (int k = 0; k < MR__CUTS; k++) {
-        double due = v->lot->share[k] * v->lot->count - v->given[k];
+        double due = v->lot->share[k] * v->lot->count - v->lot->given[k];
         plan.share[k] = due > 0 ? due : 0;
         sum += plan.share[k];
     }
@@ -142,11 +132,8 @@ static void plan(view *v)
     if (open && v->plan.ns > 0 && best.ns > CLEARLY * v->plan.ns)
         return;
     v->plan = best;
-    double stored = lot->count;
     for (int k = 0; k < MR__CUTS; k++)
-        stored -= v->given[k];
-    for (int k = 0; k < MR__CUTS; k++)
-        lot->share[k] = (v->given[k] + best.share[k] * stored) / lot->count;
+        lot->share[k] = (lot->given[k] + best.share[k] * lot->stored) / lot->count;
 }
 
 static view look(const mr__sched *s, mr__lot *lot, uint64_t now_ns)

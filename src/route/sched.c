@@ -157,7 +157,7 @@ static void settle_job(const mr__sched *s, mr__job *job, uint32_t batch)
 {
     if (s->lots[batch].split) {
         job->state = MR__CUT_STORED;
-        mr__job_renew(s, job);
+        mr__lot_leave(s, &s->lots[batch], job);
     }
     for (uint32_t d = 0; d < s->station_count; d++) {
         uint64_t room = s->stations[d].device.memory_nbytes;
@@ -526,8 +526,8 @@ static void send_pick(mr__sched *s, mr__pick *pick, uint64_t now_ns)
     pick->due_ns = now_ns + whole;
     pick->deadline_ns = st->device.can_fail ? now_ns + 2 * whole + s->options.deadline_ns : UINT64_MAX;
     pick->open = pick->count;
-    for (mr__job *job = pick->first; lot->split && pick->device != 0 && job != NULL; job = job->next)
-        job->aim = job->state;
+    if (lot->split)
+        mr__lot_give(lot, pick);
     lot->left -= pick->count;
     lot->work = lot->left != 0 && lot->work > pick->work ? lot->work - pick->work : 0;
     st->under_way++;
@@ -585,7 +585,8 @@ static void put_back(mr__sched *s, mr__job *job)
     leave_pick(s, job);
     job->taken = false;
     if (lot->split) {
-        mr__job_renew(s, job);
+        lot->given[job->aim] -= job->state == MR__CUT_STORED;
+        mr__lot_leave(s, lot, job);
         job->work = work_of(s, job);
     }
     lot->left++;

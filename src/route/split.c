@@ -3,6 +3,7 @@
 #include "route/policy.h"
 
 #include <math.h>
+#include <string.h>
 
 bool mr__sched_split(mr__sched *s, uint32_t batch)
 {
@@ -10,6 +11,10 @@ bool mr__sched_split(mr__sched *s, uint32_t batch)
     lot->split = s->station_count == 2 && s->policy->pick_cut != NULL;
     for (int k = 0; k < MR__CUTS; k++)
         lot->share[k] = s->options.cut.fixed ? s->options.cut.share[k] : 0;
+    lot->stored = 0;
+    memset(lot->given, 0, sizeof lot->given);
+    memset(lot->sums, 0, sizeof lot->sums);
+    memset(lot->ready_ns, 0, sizeof lot->ready_ns);
     return lot->split;
 }
 
@@ -20,8 +25,41 @@ static float crossing_ns(const mr__sched *s, const mr__job *job, uint8_t cut)
     return room != 0 && job->need_nbytes > room ? INFINITY : mr__cut_way_ns(&job->ways[cut]);
 }
 
-void mr__job_renew(const mr__sched *s, mr__job *job)
+/* What a way takes more, or less, of each resource. */
+static void add_way(double *sums, const mr__cut_way *way, double sign)
 {
+    sums[MR__CUT_HOST] += sign * way->host_ns;
+    sums[MR__CUT_DEVICE] += sign * way->device_ns;
+    sums[MR__CUT_LINK] += sign * way->link_ns;
+}
+
+static void count_job(mr__lot *lot, const mr__job *job, int sign)
+{
+    if (job->state != MR__CUT_STORED) {
+        add_way(lot->ready_ns, &job->ways[job->state], sign);
+        return;
+    }
+    lot->stored += (uint32_t)sign;
+    for (int k = 0; k < MR__CUTS; k++)
+        if (!isinf(job->ways[k].device_ns)) // of what cannot be there is no sum
+            add_way(lot->sums[k], &job->ways[k], sign);
+        else if (sign > 0)
+            lot->sums[k][MR__CUT_DEVICE] = INFINITY;
+}
+
+void mr__lot_give(mr__lot *lot, const mr__pick *pick)
+{
+    for (mr__job *job = pick->first; job != NULL; job = job->next) {
+        if (pick->device != 0)
+            job->aim = job->state;
+        lot->given[job->aim] += job->state == MR__CUT_STORED;
+        count_job(lot, job, -1);
+    }
+}
+
+void mr__lot_leave(const mr__sched *s, mr__lot *lot, mr__job *job)
+{
+    count_job(lot, job, 1);
     job->aim = MR__CUT_DONE;
     job->ns[1] = crossing_ns(s, job, job->state);
     job->ns[0] = job->ways[MR__CUT_DONE].host_ns - job->ways[job->state].host_ns;
