@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Batches whose jobs may cross to the accelerator half done. Nothing is planned: whenever a lane asks, the program of
- * cut.h is solved for what is left, beside what is under way, and the lane takes what the best shares leave to it: so
- * errors of predictions, failures and other batches are seen as they come.
+ * Batches whose jobs may cross to the accelerator half done. No job is planned for a lane: whenever one asks, the
+ * program of cut.h is solved for what is left, beside what is under way. The shares that were best first hold as long
+ * as they are about as good as the best now, and the lane takes what they leave to it: so errors of predictions,
+ * failures and other batches are seen as they come.
  *
- * A host lane does the first part of a job when the accelerator would otherwise run dry before that part is done, and
- * whole jobs otherwise. The accelerator takes what is ready to cross first, and stored samples when there is nothing.
- * The largest goes first; a lane leaves alone what it would end after the batch, if another ends it sooner.
+ * Host lanes do first parts so that the accelerator does not run dry, and whole jobs beside that. The accelerator takes
+ * what is ready to cross first, and stored samples when there is nothing. The largest goes first; a lane leaves alone
+ * what it would end after the batch, if another ends it sooner.
  */
 #include "route/policy.h"
 
