@@ -175,6 +175,13 @@ static bool leap(mr__cost *cost, double off)
     return true;
 }
 
+void mr__cost_rescale(mr__cost *cost, double times)
+{
+    cost->scale = clamp(cost->scale * times, 1.0 / LIMIT, LIMIT);
+    cost->since = MR__COST_LAST;
+    cost->last_count = 0;
+}
+
 /* Of the error's square, which a single sample does not make more than it could be by chance. */
 static void measure(mr__cost *cost, double off)
 {

@@ -118,6 +118,9 @@ double mr__cost_predict(const mr__cost *cost, const mr__features *features);
 
 void mr__cost_learn(mr__cost *cost, const mr__features *features, uint64_t actual_ns);
 
+/* All that it predicts takes so many times as long from now on; soon it is seen how long. */
+void mr__cost_rescale(mr__cost *cost, double times);
+
 /* How far off predictions are: the standard deviation of log(actual / predicted); 0.5 before anything is known. */
 double mr__cost_sigma(const mr__cost *cost);
 

@@ -12,13 +12,29 @@ static const double BELIEVED_SPEED = 1;
 static const double STRAYED = 1.2;
 enum { AGAIN_AFTER = 4 };
 
+/* Of a job's time this much at least is its own, not its launch, or nothing is learned from it. */
+static const double OWN_LEAST = 0.1, OWN_FIRST = 0.02; /* of the first, of which something has to be */
+static const double PICK_LEAST = 0.25;                 /* likewise, of a pick's predicted time */
+
+/*
+ * A device that does few jobs in a batch is slower than believed once those that took longer than they should did so by
+ * this many sigmas together, of each of which one is chance. (Page's test.)
+ */
+static const double SLOWER_SIGMAS = 2, SIGMA_LEAST = 0.25;
+enum { FEW_JOBS = 10 };
+
+#define SLOW_BACK_NS UINT64_C(10000000)
+
 typedef struct member {
     mr__device *device;
     const char *name;
     double launch_ns;
     bool can_fail;
-    bool strayed;     /* what it was believed to take is not what it takes */
-    uint32_t learned; /* jobs since jobs were last predicted anew */
+    bool strayed;              /* what it was believed to take is not what it takes */
+    uint32_t learned;          /* jobs since jobs were last predicted anew */
+    double per_batch;          /* jobs that it does for each batch, about */
+    double slower, slower_log; /* how much longer jobs took than chance explains, and in all, as logarithms; */
+    uint32_t slower_count;     /* as many of them */
     uint64_t mishaps[MR__MISHAPS];
 } member;
 
@@ -36,8 +52,9 @@ struct mr__crew {
 
 const char *mr__mishap_text(mr__mishap mishap)
 {
-    static const char *const texts[] = {"gave its tasks back", "did not answer in time", "gave bytes that were damaged",
-                                        "had no memory for a task", "is well again"};
+    static const char *const texts[] = {
+        "gave its tasks back",      "did not answer in time", "gave bytes that were damaged",
+        "had no memory for a task", "was far too slow",       "is well again"};
     return (unsigned)mishap < MR__MISHAPS ? texts[mishap] : "";
 }
 
@@ -154,6 +171,23 @@ static void predict(mr__crew *c, mr__job *job)
     }
 }
 
+/* Others take of its memory, and give back. 0 is no bound for the scheduler, and nothing for a device that has some. */
+static void read_memory(mr__crew *c, uint32_t device)
+{
+    mr__device_memory memory = mr__device_read_memory(c->members[device].device);
+    mr__sched_memory(c->sched, device,
+                     memory.total_nbytes != 0 && memory.budget_nbytes == 0 ? 1 : memory.budget_nbytes);
+}
+
+/* Whether it was ever seen at work, by this run or an earlier one. */
+static bool is_known(mr__crew *c, uint32_t device)
+{
+    for (uint32_t f = 0; f < c->options.forms; f++)
+        if (mr__crew_cost(c, device, f)->samples != 0)
+            return true;
+    return false;
+}
+
 void mr__crew_add(mr__crew *c, uint32_t batch, uint32_t count, const mr__features *features, const uint8_t *forms,
                   uint64_t now_ns)
 {
@@ -172,8 +206,12 @@ void mr__crew_add(mr__crew *c, uint32_t batch, uint32_t count, const mr__feature
         c->forms[number] = forms != NULL ? forms[i] : 0;
         predict(c, &jobs[i]);
     }
-    for (uint32_t d = 0; d < c->options.device_count; d++)
-        mr__sched_memory(c->sched, d, mr__device_read_memory(c->members[d].device).budget_nbytes);
+    for (uint32_t d = 0; d < c->options.device_count; d++) {
+        read_memory(c, d);
+        c->members[d].per_batch /= 2;
+        if (!c->options.told && d != 0)
+            mr__sched_unseen(c->sched, d, !is_known(c, d));
+    }
     mr__sched_add(c->sched, batch, count, now_ns);
 }
 
@@ -240,6 +278,8 @@ static void set_aside(mr__crew *c, uint32_t device, mr__mishap mishap, uint64_t 
     if (st->aside_until_ns > now_ns)
         return;
     note(c, device, mishap);
+    if (mishap == MR__MISHAP_MEMORY)
+        read_memory(c, device);
     mr__sched_fail(c->sched, device, now_ns);
 }
 
@@ -268,15 +308,63 @@ static void compare(mr__crew *c, const mr__job *job, uint32_t device)
         m->strayed = true;
 }
 
+/*
+ * A device that gets few jobs would be believed to be as fast as it was for many batches, each of which waits for it.
+ * So two or three that took far too long are enough to believe the worse, which costs little if it is wrong.
+ */
+static void notice_slowness(member *m, mr__cost *cost, double ratio)
+{
+    double sigma = mr__cost_sigma(cost) > SIGMA_LEAST ? mr__cost_sigma(cost) : SIGMA_LEAST;
+    m->per_batch++;
+    m->slower += log(ratio > 1e-9 ? ratio : 1e-9) - sigma;
+    m->slower_log += log(ratio > 1e-9 ? ratio : 1e-9);
+    m->slower_count++;
+    if (m->slower > SLOWER_SIGMAS * sigma && m->per_batch < 2 * FEW_JOBS && cost->samples != 0) {
+        mr__cost_rescale(cost, exp(m->slower_log / m->slower_count));
+        m->strayed = true;
+        m->learned = AGAIN_AFTER;
+        m->slower = 0;
+    }
+    if (!(m->slower > 0)) {
+        m->slower = m->slower_log = 0;
+        m->slower_count = 0;
+    }
+}
+
 static void learn(mr__crew *c, const mr__job *job, const mr__pick *pick)
 {
     if (c->options.told || job->back != NULL)
         return;
-    double launch = c->members[pick->device].launch_ns / pick->count;
-    double own = (double)job->busy_ns - launch;
+    double launch = c->members[pick->device].launch_ns / pick->count, busy = (double)job->busy_ns;
+    double own = busy - launch;
     size_t number = number_of(c, job);
-    mr__cost_learn(mr__crew_cost(c, pick->device, c->forms[number]), &c->features[number], own > 1 ? (uint64_t)own : 1);
+    mr__cost *cost = mr__crew_cost(c, pick->device, c->forms[number]);
+    double all = mr__pick_ns(c->sched, pick, NULL), launching = c->members[pick->device].launch_ns;
+    if (cost->samples != 0 && (own < OWN_LEAST * busy || all - launching < PICK_LEAST * all))
+        return; // it was launching, mostly: little is seen of the job itself
+    own = own > OWN_FIRST * busy ? own : OWN_FIRST * busy;
+    notice_slowness(&c->members[pick->device], cost, own / mr__cost_predict(cost, &c->features[number]));
+    mr__cost_learn(cost, &c->features[number], own > 1 ? (uint64_t)own : 1);
     compare(c, job, pick->device);
+}
+
+/* What is taken from a device because it is too slow has taken so long at least. */
+static void learn_slowness(mr__crew *c, uint32_t device, uint64_t now_ns)
+{
+    const mr__station *st = &c->sched->stations[device];
+    for (uint32_t i = 0; !c->options.told && i < st->capacity; i++) {
+        const mr__pick *pick = &st->picks[i];
+        double whole = pick->first != NULL ? mr__pick_ns(c->sched, pick, NULL) : 0;
+        for (const mr__job *job = pick->first; job != NULL; job = job->next) {
+            size_t number = number_of(c, job);
+            mr__cost *cost = mr__crew_cost(c, device, c->forms[number]);
+            double ns = (double)(now_ns - pick->begun_ns) * job->ns[device] / whole;
+            double ratio = ns / mr__cost_predict(cost, &c->features[number]);
+            notice_slowness(&c->members[device], cost, ratio);
+            if (ratio > 1)
+                mr__cost_learn(cost, &c->features[number], (uint64_t)ns);
+        }
+    }
 }
 
 /* The last task of a job has come back. */
@@ -396,8 +484,18 @@ uint32_t mr__crew_tick(mr__crew *c, uint64_t now_ns)
 {
     open_or_shut(c, now_ns);
     uint32_t device = mr__sched_overdue(c->sched, now_ns);
-    if (device != UINT32_MAX)
-        set_aside(c, device, MR__MISHAP_LATE, now_ns);
+    if (device == UINT32_MAX)
+        return device;
+    bool late = false;
+    const mr__station *st = &c->sched->stations[device];
+    for (uint32_t i = 0; i < st->capacity; i++)
+        late = late || (st->picks[i].first != NULL && st->picks[i].deadline_ns <= now_ns);
+    if (!late)
+        learn_slowness(c, device, now_ns);
+    bool tried = st->trial || st->unseen;
+    set_aside(c, device, late ? MR__MISHAP_LATE : MR__MISHAP_SLOW, now_ns);
+    if (!late && !tried && !c->options.told)
+        mr__sched_retry(c->sched, device, now_ns + SLOW_BACK_NS); // now that it is known to be slow
     return device;
 }
 

@@ -30,6 +30,7 @@ typedef enum mr__mishap {
     MR__MISHAP_LATE,   /* it did not answer in time, and was abandoned */
     MR__MISHAP_WRONG,  /* bytes did not fit their checksum */
     MR__MISHAP_MEMORY, /* a task did not find the memory that it was to have */
+    MR__MISHAP_SLOW,   /* a batch waited for nothing else, and it took far longer than it should: abandoned, too */
     MR__MISHAP_BACK,   /* it was tried again, and is well */
     MR__MISHAPS
 } mr__mishap;

@@ -11,6 +11,8 @@ typedef struct mr__lot mr__lot;
 struct mr__lot {
     bool open, added;
     bool split;      /* jobs have their ways */
+    bool stale;      /* to be planned (anew), before anything is taken of it */
+    bool choosy;     /* some job cannot be done by every device */
     uint64_t number; /* in the order of opening */
     mr__job *jobs;
     uint32_t *order; /* places of jobs */
@@ -37,7 +39,9 @@ typedef struct mr__station {
     uint64_t room_ns;        /* of a fused pick; 0: it gets nothing */
     uint64_t aside_until_ns; /* 0: it is well */
     uint64_t back_ns;
-    bool trial; /* it was set aside, and has not done anything since */
+    bool trial;    /* it was set aside, and has not done anything since */
+    bool unseen;   /* how fast it is, nobody knows */
+    uint32_t rest; /* so often a policy need not go through all that is left: it found nothing for it just now */
     uint64_t memory_used;
     mr__sched_tally tally;
 } mr__station;
@@ -52,6 +56,7 @@ struct mr__sched {
     uint32_t *queue; /* open batches, the oldest first */
     uint32_t queued;
     uint64_t opened;
+    double mean_work;   /* of a job in the batch that came last */
     uint32_t under_way; /* picks */
     uint64_t tick_ns;   /* of policies with a control loop: when it last ran */
     mr__job **waiting;  /* of each lane: the job that waits behind the one it is at; of policies that do so */
@@ -60,6 +65,9 @@ struct mr__sched {
     float *plan_memory;
     mr__pick *pick_memory;
 };
+
+/* Launching may be this share of a pick's time: jobs are fused until it is. */
+#define MR__LAUNCH_SHARE 0.05
 
 /* Who takes part: all devices; the host, which is the first; or the others, and the host in what they cannot do. */
 typedef enum mr__policy_who { MR__WHO_ALL, MR__WHO_HOST, MR__WHO_DEVICES } mr__policy_who;
@@ -74,7 +82,7 @@ struct mr__policy {
     mr__policy_who who;
     uint64_t tick_ns; /* it has a control loop, which runs so often; 0: none */
     bool shown;       /* to users: others are for comparison */
-    /* Once a batch is there and sorted. NULL: nothing. */
+    /* Once a batch is there and sorted, and again when something has changed: what is left of it. NULL: nothing. */
     void (*plan)(mr__sched *sched, mr__lot *lot, uint64_t now_ns);
     /* Fills pick->first, count and reason by mr__pick_add. False: nothing of this batch for this device now. */
     bool (*pick)(mr__sched *sched, mr__lot *lot, uint32_t device, uint64_t now_ns, mr__pick *pick);

@@ -14,14 +14,17 @@
 /* A slow lane takes what it ends in this share of the time that the batch has left: predictions err by factors. */
 static const double WELL_BEFORE = 0.5;
 
-/* Launching may be this share of a pick's time. */
-static const double LAUNCH_SHARE = 0.05;
+/* And in this, where its device brings so much of the speed of all, and its launch takes so much of a usual job. */
+static const double BEFORE = 0.85, BRINGS_MUCH = 0.1, CHEAP_LAUNCH = 0.25;
 
 /* A fused pick takes at most the time that the batch has left, divided by this. */
 static const double PARTS = 1.3;
 
 /* Devices this much slower than the fastest count as fast. */
 static const double ABOUT = 0.99;
+
+/* Jobs that a device that declines looks at each time it is asked, on average. */
+enum { LOOKS = 16 };
 
 typedef struct view {
     mr__sched *sched;
@@ -33,11 +36,28 @@ typedef struct view {
     double without_ns; /* and without this lane; < 0: not yet asked for */
     uint32_t fastest;  /* of the other devices */
     double fast_free_ns, fast_speed;
+    double margin; /* a slow lane does more than its time elsewhere in this share of the wait for it elsewhere */
 } view;
 
 static bool is_open(const view *v, uint32_t device)
 {
     return mr__station_is_open(&v->sched->stations[device], v->now_ns);
+}
+
+/*
+ * A device that brings little, or whose launch is most of what a job takes, risks the batch's time for little: if it
+ * takes something that costs more than predicted, all wait for it.
+ */
+static double find_margin(const view *v)
+{
+    const mr__sched *s = v->sched;
+    const mr__station *st = &s->stations[v->device];
+    double all = 0, its = st->speed * st->device.lanes;
+    for (uint32_t d = 0; d < s->station_count; d++)
+        if (is_open(v, d))
+            all += s->stations[d].speed * s->stations[d].device.lanes;
+    bool cheap = st->device.launch_ns * st->speed <= CHEAP_LAUNCH * s->mean_work;
+    return cheap && its >= BRINGS_MUCH * all ? BEFORE : WELL_BEFORE;
 }
 
 static view look(mr__sched *s, mr__lot *lot, uint32_t device, uint64_t now_ns)
@@ -55,6 +75,7 @@ static view look(mr__sched *s, mr__lot *lot, uint32_t device, uint64_t now_ns)
         const mr__station *st = &s->stations[v.fastest];
         v.fast_free_ns = mr__station_free_ns(st, now_ns);
         v.fast_speed = st->speed * st->device.lanes;
+        v.margin = find_margin(&v);
     }
     return v;
 }
@@ -83,23 +104,49 @@ static double elsewhere_ns(const view *v, const mr__job *job, double larger)
 static bool suits(view *v, const mr__job *job, double larger, mr__reason *why)
 {
     double here = job->ns[v->device] + launch_ns(v, v->device), there = elsewhere_ns(v, job, larger);
-    *why = v->fast ? MR__REASON_LARGEST : here <= there ? MR__REASON_SOONER : MR__REASON_FITS;
-    if (v->fast)
-        return here <= there || v->lot->left > v->sched->lane_count || here <= without_ns(v);
-    return here <= there || (here <= WELL_BEFORE * v->end_ns && here <= without_ns(v));
+    if (v->fast) {
+        *why = MR__REASON_LARGEST;
+        return here <= there || here <= without_ns(v);
+    }
+    double own = v->fastest != UINT32_MAX ? job->ns[v->fastest] : 0;
+    bool sooner = here <= there && here - own <= v->margin * (there - own);
+    *why = sooner ? MR__REASON_SOONER : MR__REASON_FITS;
+    return sooner || (here <= WELL_BEFORE * v->end_ns && here <= without_ns(v));
+}
+
+/*
+ * What does not suit as the smallest, as a rule does not suit as another. So if it does not, and going through all
+ * found nothing just now, nothing is looked at for a while: that a device declines must not cost what its work would.
+ */
+static bool may_rest(view *v, const mr__pick *pick)
+{
+    mr__station *st = &v->sched->stations[v->device];
+    uint32_t last = mr__lot_last(v->lot);
+    mr__reason why;
+    if (st->rest == 0 || last >= v->lot->count)
+        return false;
+    const mr__job *job = mr__lot_job(v->lot, last);
+    if (mr__sched_takes(v->sched, v->device, job, pick) && suits(v, job, v->lot->work - job->work, &why))
+        return false;
+    st->rest--;
+    return true;
 }
 
 /* The place of the first job that the lane takes; lot->count: none. */
 static uint32_t find_first(view *v, const mr__pick *pick, mr__reason *why)
 {
     double larger = 0;
+    uint32_t looked = 0;
     mr__lot *lot = v->lot;
-    for (uint32_t at = mr__lot_next(lot, 0); at < lot->count; at = mr__lot_next(lot, at + 1)) {
+    if (may_rest(v, pick))
+        return lot->count;
+    for (uint32_t at = mr__lot_next(lot, 0); at < lot->count; at = mr__lot_next(lot, at + 1), looked++) {
         const mr__job *job = mr__lot_job(lot, at);
         if (mr__sched_takes(v->sched, v->device, job, pick) && suits(v, job, larger, why))
             return at;
         larger += job->work;
     }
+    v->sched->stations[v->device].rest = looked / LOOKS;
     return lot->count;
 }
 
@@ -110,11 +157,12 @@ static void fuse(view *v, uint32_t at, mr__pick *pick)
     mr__lot *lot = v->lot;
     double ns = mr__pick_ns(v->sched, pick, NULL), most = v->end_ns / PARTS;
     most = most < 2 * d->launch_ns ? 2 * d->launch_ns : most;
+    most = most > without_ns(v) ? without_ns(v) : most;
     if (most > (double)v->sched->stations[v->device].room_ns)
         most = (double)v->sched->stations[v->device].room_ns;
     for (at = mr__lot_next(lot, at + 1); at < lot->count && pick->count < d->group; at = mr__lot_next(lot, at + 1)) {
         mr__job *job = mr__lot_job(lot, at);
-        if (d->launch_ns <= LAUNCH_SHARE * (ns - d->launch_ns))
+        if (d->launch_ns <= MR__LAUNCH_SHARE * (ns - d->launch_ns))
             return;
         if (ns + job->ns[v->device] > most || !mr__sched_takes(v->sched, v->device, job, pick))
             continue;

@@ -11,7 +11,7 @@
 
 enum { PLAN_LONGEST, PLAN_ENDS };
 
-static const double LAUNCH_SHARE = 0.05, PARTS = 1.3;
+static const double PARTS = 1.3;
 
 static uint32_t station_of(const mr__sched *s, uint32_t lane)
 {
@@ -24,7 +24,7 @@ static uint32_t station_of(const mr__sched *s, uint32_t lane)
 /* What a job adds to a lane: with its share of a launch, if picks are fused well. */
 static double ns_on(const mr__sched *s, const mr__job *job, uint32_t device)
 {
-    double launch = s->stations[device].device.launch_ns, share = LAUNCH_SHARE * job->ns[device];
+    double launch = s->stations[device].device.launch_ns, share = MR__LAUNCH_SHARE * job->ns[device];
     return job->ns[device] + (s->stations[device].device.group > 1 && share < launch ? share : launch);
 }
 
@@ -39,16 +39,23 @@ static double busy_ns(const mr__sched *s, uint32_t lane, uint64_t now_ns)
     return sum;
 }
 
+/* And until it can begin with what is planned: never, if its device is not open. */
+static double free_ns(const mr__sched *s, uint32_t lane, uint64_t now_ns)
+{
+    bool open = mr__station_is_open(&s->stations[station_of(s, lane)], now_ns);
+    return open ? busy_ns(s, lane, now_ns) : INFINITY;
+}
+
 /* Longest first to the earliest finisher. lot->plan becomes what each lane has; returns when the last one ends. */
 static double plan_longest(mr__sched *s, mr__lot *lot, uint64_t now_ns)
 {
     double end = 0, free[MR__SCHED_LANES_MAX];
     uint32_t lanes = s->lane_count < MR__SCHED_LANES_MAX ? s->lane_count : MR__SCHED_LANES_MAX;
     for (uint32_t l = 0; l < lanes; l++) {
-        free[l] = busy_ns(s, l, now_ns);
+        free[l] = free_ns(s, l, now_ns);
         lot->plan[l] = 0;
     }
-    for (uint32_t at = 0; at < lot->count; at++) {
+    for (uint32_t at = mr__lot_next(lot, 0); at < lot->count; at = mr__lot_next(lot, at + 1)) {
         mr__job *job = mr__lot_job(lot, at);
         uint32_t best = 0;
         double first = INFINITY;
@@ -74,7 +81,7 @@ static double foresee_ends(mr__sched *s, mr__lot *lot, uint64_t now_ns)
     uint32_t lanes = s->lane_count < MR__SCHED_LANES_MAX ? s->lane_count : MR__SCHED_LANES_MAX;
     uint32_t from = 0, to = lot->count;
     for (uint32_t l = 0; l < lanes; l++)
-        free[l] = busy_ns(s, l, now_ns);
+        free[l] = free_ns(s, l, now_ns);
     while (from < to) {
         uint32_t best = 0;
         double first = INFINITY;
@@ -121,7 +128,7 @@ static bool is_full(const mr__sched *s, const mr__pick *pick)
 {
     const mr__sched_device *d = &s->stations[pick->device].device;
     double ns = mr__pick_ns(s, pick, NULL);
-    return pick->count >= d->group || d->launch_ns <= LAUNCH_SHARE * (ns - d->launch_ns);
+    return pick->count >= d->group || d->launch_ns <= MR__LAUNCH_SHARE * (ns - d->launch_ns);
 }
 
 /* The longest time for a fused pick: less and less towards the end. */

@@ -12,6 +12,10 @@
 /* A pick that is late will take so much longer, as a share of what it took: errors of a prediction are by factors. */
 static const double LATE_SHARE = 0.15;
 
+/* What a batch waits for as its last, is waited for so many times as long as it should take; of a trial, as it would
+ * take on the host. */
+static const double LATE_TIMES = 4, TRIAL_TIMES = 2;
+
 const char *mr__reason_text(mr__reason reason)
 {
     switch (reason) {
@@ -32,7 +36,7 @@ const char *mr__reason_text(mr__reason reason)
     case MR__REASON_STOLEN:
         return "planned for another lane, that would end later";
     case MR__REASON_TRIAL:
-        return "a trial, after a failure";
+        return "a trial: to see how fast the device is, or whether it is well again";
     }
     return "";
 }
@@ -165,23 +169,33 @@ static void settle_job(const mr__sched *s, mr__job *job, uint32_t batch)
             job->ns[d] = INFINITY;
     }
     job->work = work_of(s, job);
-    job->taken = job->again = false;
+    job->taken = false;
+    job->again = 0;
     job->batch = batch;
     job->pick = NULL;
     job->next = NULL;
 }
 
+/* What launching adds to a job of this length, if as many as should be are fused. */
+static double launch_share_ns(const mr__sched_device *device, double job_ns)
+{
+    double fused = job_ns > 0 ? device->launch_ns / (MR__LAUNCH_SHARE * job_ns) : device->group;
+    fused = fused > device->group ? device->group : fused < 1 ? 1 : fused;
+    return device->launch_ns / fused;
+}
+
 static void learn_speeds(mr__sched *s, const mr__lot *lot)
 {
     for (uint32_t d = 0; d < s->station_count; d++) {
-        double work = 0, ns = 0;
+        double work = 0, ns = 0, count = 0;
         for (uint32_t i = 0; i < lot->count; i++)
             if (!isinf(lot->jobs[i].ns[d]) && !lot->jobs[i].taken) {
                 work += lot->jobs[i].work;
                 ns += lot->jobs[i].ns[d];
+                count++;
             }
         if (ns > 0)
-            s->stations[d].speed = work / ns;
+            s->stations[d].speed = work / (ns + count * launch_share_ns(&s->stations[d].device, ns / count));
     }
 }
 
@@ -222,21 +236,33 @@ static void reset_skips(mr__lot *lot)
     lot->last = lot->count;
 }
 
+static void settle_lot(mr__sched *s, mr__lot *lot)
+{
+    if (lot->left != 0)
+        s->mean_work = lot->work / lot->left;
+    learn_speeds(s, lot);
+    sort_lot(s, lot);
+    reset_skips(lot);
+    for (uint32_t d = 0; d < s->station_count; d++)
+        s->stations[d].rest = 0;
+}
+
 void mr__sched_add(mr__sched *s, uint32_t batch, uint32_t count, uint64_t now_ns)
 {
     mr__lot *lot = &s->lots[batch];
     lot->count = lot->left = lot->undone = count;
     lot->work = 0;
     lot->added = true;
+    lot->choosy = false;
     for (uint32_t i = 0; i < count; i++) {
         settle_job(s, &lot->jobs[i], batch);
+        for (uint32_t d = 0; d < s->station_count; d++)
+            lot->choosy = lot->choosy || isinf(lot->jobs[i].ns[d]);
         lot->work += lot->jobs[i].work;
     }
-    learn_speeds(s, lot);
-    sort_lot(s, lot);
-    reset_skips(lot);
-    if (s->policy->plan != NULL)
-        s->policy->plan(s, lot, now_ns);
+    (void)now_ns;
+    settle_lot(s, lot);
+    lot->stale = true;
 }
 
 void mr__sched_changed(mr__sched *s, uint32_t batch)
@@ -252,9 +278,8 @@ void mr__sched_changed(mr__sched *s, uint32_t batch)
         job->work = work_of(s, job);
         lot->work += job->work;
     }
-    learn_speeds(s, lot);
-    sort_lot(s, lot);
-    reset_skips(lot);
+    settle_lot(s, lot);
+    lot->stale = true;
 }
 
 /* What waits for the lanes of a device (UINT32_MAX: of any), or is of a batch (UINT32_MAX: any), waits no more. */
@@ -306,7 +331,7 @@ uint32_t mr__lot_last(mr__lot *lot)
 
 bool mr__station_is_open(const mr__station *st, uint64_t now_ns)
 {
-    return st->room_ns != 0 && st->aside_until_ns <= now_ns;
+    return st->room_ns != 0 && st->device.depth != 0 && st->aside_until_ns <= now_ns;
 }
 
 double mr__pick_left_ns(const mr__pick *pick, uint64_t now_ns)
@@ -452,6 +477,15 @@ static bool can_ever(const mr__station *st, uint32_t device, const mr__job *job)
     return !isinf(job->ns[device]) && (st->device.memory_nbytes == 0 || job->need_nbytes <= st->device.memory_nbytes);
 }
 
+/* Whether anybody but this device is open. */
+static bool others_work(const mr__sched *s, uint32_t device, uint64_t now_ns)
+{
+    for (uint32_t d = 0; d < s->station_count; d++)
+        if (d != device && takes_part(s, d) && mr__station_is_open(&s->stations[d], now_ns))
+            return true;
+    return false;
+}
+
 /* Whether anybody but this device is open and could do the job. */
 static bool others_can(const mr__sched *s, uint32_t device, const mr__job *job, uint64_t now_ns)
 {
@@ -469,6 +503,8 @@ static bool others_can(const mr__sched *s, uint32_t device, const mr__job *job, 
 static bool pick_alone(mr__sched *s, mr__lot *lot, uint32_t device, uint64_t now_ns, mr__pick *pick)
 {
     bool idle = s->under_way == 0 && takes_part(s, device);
+    if (!idle && !lot->choosy && others_work(s, device, now_ns))
+        return false;
     for (uint32_t at = mr__lot_next(lot, 0); at < lot->count; at = mr__lot_next(lot, at + 1)) {
         mr__job *job = mr__lot_job(lot, at);
         bool best = mr__sched_takes(s, device, job, pick);
@@ -486,7 +522,12 @@ static bool pick_alone(mr__sched *s, mr__lot *lot, uint32_t device, uint64_t now
     return false;
 }
 
-/* A device that was set aside gets one job, a small one, and more when that went well. */
+static bool is_tried(const mr__station *st)
+{
+    return st->trial || st->unseen;
+}
+
+/* A device that was set aside, or was never seen, gets one job, a small one, and more when that went well. */
 static bool pick_trial(mr__sched *s, mr__lot *lot, uint32_t device, mr__pick *pick)
 {
     uint32_t last = mr__lot_last(lot);
@@ -498,22 +539,35 @@ static bool pick_trial(mr__sched *s, mr__lot *lot, uint32_t device, mr__pick *pi
     return true;
 }
 
+/* From the oldest batch that there is something of; for a trial from the youngest, which can best wait. */
 static bool fill_pick(mr__sched *s, uint32_t device, uint64_t now_ns, mr__pick *pick)
 {
+    bool part = takes_part(s, device), tried = part && is_tried(&s->stations[device]);
     for (uint32_t i = 0; i < s->queued; i++) {
-        mr__lot *lot = &s->lots[s->queue[i]];
+        uint32_t batch = s->queue[tried ? s->queued - 1 - i : i];
+        mr__lot *lot = &s->lots[batch];
         if (!lot->added || lot->left == 0)
             continue;
-        pick->batch = s->queue[i];
-        bool any = false;
-        if (s->stations[device].trial)
-            any = pick_trial(s, lot, device, pick);
-        else if (takes_part(s, device))
-            any = (lot->split ? s->policy->pick_cut : s->policy->pick)(s, lot, device, now_ns, pick);
+        if (lot->stale && s->policy->plan != NULL)
+            s->policy->plan(s, lot, now_ns);
+        lot->stale = false;
+        pick->batch = batch;
+        bool any = tried  ? pick_trial(s, lot, device, pick)
+                   : part ? (lot->split ? s->policy->pick_cut : s->policy->pick)(s, lot, device, now_ns, pick)
+                          : false;
         if (any || pick_alone(s, lot, device, now_ns, pick))
             return true;
     }
     return false;
+}
+
+/* How often a job of it came back, at most. */
+static uint32_t pick_again(const mr__pick *pick)
+{
+    uint32_t most = 0;
+    for (const mr__job *job = pick->first; job != NULL; job = job->next)
+        most = job->again > most ? job->again : most;
+    return most;
 }
 
 static void send_pick(mr__sched *s, mr__pick *pick, uint64_t now_ns)
@@ -521,10 +575,11 @@ static void send_pick(mr__sched *s, mr__pick *pick, uint64_t now_ns)
     mr__station *st = &s->stations[pick->device];
     mr__lot *lot = &s->lots[pick->batch];
     double ns = mr__pick_ns(s, pick, NULL);
-    uint64_t whole = ns < 1e18 ? (uint64_t)ns : UINT64_C(1000000000000000000);
+    uint64_t whole = ns < 1e15 ? (uint64_t)ns : UINT64_C(1000000000000000);
     pick->begun_ns = now_ns;
     pick->due_ns = now_ns + whole;
-    pick->deadline_ns = st->device.can_fail ? now_ns + 2 * whole + s->options.deadline_ns : UINT64_MAX;
+    uint64_t patience = (2 * whole + s->options.deadline_ns) << (pick_again(pick) < 8 ? pick_again(pick) : 8);
+    pick->deadline_ns = st->device.can_fail ? now_ns + patience : UINT64_MAX;
     pick->open = pick->count;
     if (lot->split)
         mr__lot_give(lot, pick);
@@ -572,7 +627,7 @@ bool mr__sched_done(mr__sched *s, mr__job *job, uint64_t now_ns)
     mr__station *st = &s->stations[job->pick->device];
     (void)now_ns;
     st->tally.jobs++;
-    st->trial = false;
+    st->trial = st->unseen = false;
     st->back_ns = s->options.back_ns;
     leave_pick(s, job);
     return --s->lots[job->batch].undone == 0;
@@ -591,6 +646,7 @@ static void put_back(mr__sched *s, mr__job *job)
     }
     lot->left++;
     lot->work += job->work;
+    lot->stale = true;
     reset_skips(lot);
 }
 
@@ -598,7 +654,7 @@ void mr__sched_part_done(mr__sched *s, mr__job *job, uint64_t now_ns)
 {
     (void)now_ns;
     s->stations[0].tally.parts++;
-    s->stations[0].trial = false;
+    s->stations[0].trial = s->stations[0].unseen = false;
     job->state = job->aim;
     put_back(s, job);
 }
@@ -608,10 +664,17 @@ void mr__sched_return(mr__sched *s, mr__job *job, uint64_t now_ns)
     (void)now_ns;
     s->stations[job->pick->device].tally.returned++;
     put_back(s, job);
-    job->again = true;
+    job->again++;
 }
 
 /* 5. Devices that fail, and what they may. */
+
+/* Who is there is not who was there when batches were planned. */
+static void spoil_plans(mr__sched *s)
+{
+    for (uint32_t i = 0; i < s->queued; i++)
+        s->lots[s->queue[i]].stale = true;
+}
 
 void mr__sched_fail(mr__sched *s, uint32_t device, uint64_t now_ns)
 {
@@ -621,16 +684,34 @@ void mr__sched_fail(mr__sched *s, uint32_t device, uint64_t now_ns)
     st->back_ns = st->back_ns < BACK_MAX_NS / 2 ? 2 * st->back_ns : BACK_MAX_NS;
     st->trial = true;
     drop_waiting(s, device, UINT32_MAX);
+    spoil_plans(s);
+}
+
+void mr__sched_retry(mr__sched *s, uint32_t device, uint64_t at_ns)
+{
+    mr__station *st = &s->stations[device];
+    st->aside_until_ns = at_ns < st->aside_until_ns ? at_ns : st->aside_until_ns;
 }
 
 void mr__sched_allow(mr__sched *s, uint32_t device, uint64_t room_ns)
 {
+    if ((room_ns != 0) != (s->stations[device].room_ns != 0))
+        spoil_plans(s);
     s->stations[device].room_ns = room_ns;
 }
 
 void mr__sched_memory(mr__sched *s, uint32_t device, uint64_t nbytes)
 {
-    s->stations[device].device.memory_nbytes = nbytes;
+    uint64_t *memory = &s->stations[device].device.memory_nbytes;
+    if (nbytes != 0 && (*memory == 0 || nbytes < *memory))
+        for (uint32_t i = 0; i < s->queued; i++)
+            s->lots[s->queue[i]].choosy = true; // what fitted may do so no more
+    *memory = nbytes;
+}
+
+void mr__sched_unseen(mr__sched *s, uint32_t device, bool unseen)
+{
+    s->stations[device].unseen = unseen;
 }
 
 void mr__sched_depth(mr__sched *s, uint32_t device, uint32_t depth)
@@ -648,6 +729,22 @@ static bool has_left(const mr__sched *s)
     return false;
 }
 
+/*
+ * When a device is to be abandoned because of a pick. If a batch waits for nothing else, patience is short: for so much
+ * of the host's time in a trial, and else for so much of its own.
+ */
+static uint64_t patience_ns(const mr__sched *s, const mr__station *st, const mr__pick *pick)
+{
+    uint64_t until = pick->deadline_ns;
+    if (until == UINT64_MAX || st == s->stations || s->lots[pick->batch].undone != pick->open || st->under_way != 1 ||
+        pick_again(pick) != 0)
+        return until;
+    double ns = pick->reason == MR__REASON_TRIAL ? TRIAL_TIMES * (double)pick->work
+                                                 : LATE_TIMES * (double)(pick->due_ns - pick->begun_ns);
+    uint64_t soon = ns < 1e18 ? pick->begun_ns + (uint64_t)ns : until;
+    return soon < until ? soon : until;
+}
+
 uint64_t mr__sched_next_ns(const mr__sched *s, uint64_t now_ns)
 {
     uint64_t next = UINT64_MAX, tick = s->policy->tick_ns;
@@ -657,19 +754,22 @@ uint64_t mr__sched_next_ns(const mr__sched *s, uint64_t now_ns)
         const mr__station *st = &s->stations[d];
         if (st->aside_until_ns > now_ns && st->aside_until_ns < next)
             next = st->aside_until_ns;
-        for (uint32_t i = 0; st->device.can_fail && i < st->capacity; i++)
-            if (st->picks[i].first != NULL && st->picks[i].deadline_ns < next)
-                next = st->picks[i].deadline_ns;
+        for (uint32_t i = 0; st->device.can_fail && st->under_way != 0 && i < st->capacity; i++) {
+            uint64_t until = st->picks[i].first != NULL ? patience_ns(s, st, &st->picks[i]) : UINT64_MAX;
+            next = until < next ? until : next;
+        }
     }
     return next;
 }
 
 uint32_t mr__sched_overdue(const mr__sched *s, uint64_t now_ns)
 {
-    for (uint32_t d = 0; d < s->station_count; d++)
-        for (uint32_t i = 0; i < s->stations[d].capacity; i++)
-            if (s->stations[d].picks[i].first != NULL && s->stations[d].picks[i].deadline_ns <= now_ns)
+    for (uint32_t d = 0; d < s->station_count; d++) {
+        const mr__station *st = &s->stations[d];
+        for (uint32_t i = 0; i < st->capacity; i++)
+            if (st->picks[i].first != NULL && patience_ns(s, st, &st->picks[i]) <= now_ns)
                 return d;
+    }
     return UINT32_MAX;
 }
 

@@ -65,7 +65,8 @@ typedef struct mr__job {
     /* The scheduler's own. */
     uint8_t state, aim; /* of a batch that is split, mr__cut: as it is, and as its pick makes it to cross, or crosses */
     float work;
-    bool taken, again; /* again: a device has failed with it */
+    bool taken;
+    uint32_t again; /* so often a device has failed with it */
     uint32_t batch, owner;
     struct mr__job *next; /* in its pick */
     mr__pick *pick;
@@ -163,11 +164,17 @@ void mr__sched_close(mr__sched *sched, uint32_t batch);
 /* The device failed, and is set aside for a while; its jobs have to be returned. */
 void mr__sched_fail(mr__sched *sched, uint32_t device, uint64_t now_ns);
 
+/* It is tried again at that time already. */
+void mr__sched_retry(mr__sched *sched, uint32_t device, uint64_t at_ns);
+
 /* How long a fused pick of it may be (a trainer's device, while the trainer is at it); 0: it gets nothing. */
 void mr__sched_allow(mr__sched *sched, uint32_t device, uint64_t room_ns);
 
 /* Its memory for jobs from now on; what is under way stays. */
 void mr__sched_memory(mr__sched *sched, uint32_t device, uint64_t nbytes);
+
+/* Nobody knows how fast the device is (or somebody does, again): it gets one small job until it is known. */
+void mr__sched_unseen(mr__sched *sched, uint32_t device, bool unseen);
 
 /* How many picks at once. */
 void mr__sched_depth(mr__sched *sched, uint32_t device, uint32_t depth);
@@ -175,7 +182,11 @@ void mr__sched_depth(mr__sched *sched, uint32_t device, uint32_t depth);
 /* When something changes by itself: a deadline, a device that is tried again. UINT64_MAX: nothing will. */
 uint64_t mr__sched_next_ns(const mr__sched *sched, uint64_t now_ns);
 
-/* A device whose pick is past its deadline; UINT32_MAX: none. */
+/*
+ * A device that is to be abandoned; UINT32_MAX: none. Its pick is past its deadline; or it is not the host, and a
+ * batch waits for nothing but this pick, which takes four times as long as it should, or was a trial and takes twice
+ * as long as the host would. A job that came back from a device is given more time from one to the next.
+ */
 uint32_t mr__sched_overdue(const mr__sched *sched, uint64_t now_ns);
 
 /* When the batch will be ready, if all goes as predicted. */

@@ -12,6 +12,7 @@ enum { SLOTS = 3 };
 typedef struct slot {
     mr__task *tasks;
     mr__rig_sample *samples;
+    bool *settled;   /* of each task */
     uint64_t number; /* of the batch */
     uint64_t opened_ns;
     uint32_t open; /* tasks that are not done */
@@ -42,6 +43,7 @@ typedef struct rig {
     uint32_t slot_count;
     mr__task *tasks;
     mr__rig_sample *samples;
+    bool *settled;
     mr__features *features;
     double *core_ns;
     uint64_t opened, delivered; /* batches */
@@ -199,6 +201,7 @@ static void open_batch(rig *r, slot *s)
     s->open = n;
     for (uint32_t i = 0; i < n; i++) {
         s->samples[i] = (mr__rig_sample){.guess = 1};
+        s->settled[i] = false;
         r->o->sample(r->o->user, s->number * n + i, &s->samples[i]);
         s->tasks[i] = (mr__task){.ordinal = s->number * n + i, .form = MR_FORM_JPEG, .batch = s};
         if (i % grain != 0)
@@ -289,9 +292,13 @@ static void arm(rig *r)
 {
     uint64_t at = r->delivered < r->o->batches ? mr__crew_wake_ns(r->crew, now_of(r)) : UINT64_MAX;
     if (at == UINT64_MAX || at >= r->armed_ns)
-        return;
+        return; // woken too early, it asks again
+    mr__world_lock(r->world);
+    if (r->armed_ns != UINT64_MAX)
+        (void)mr__world_drop(r->world, on_timer, r, 0);
+    mr__world_add(r->world, at, on_timer, r, 0);
+    mr__world_unlock(r->world);
     r->armed_ns = at;
-    (void)mr__world_at(r->world, at, on_timer, r, 0);
 }
 
 static void dispatch(rig *r)
@@ -311,8 +318,12 @@ static void on_done(void *user, mr__task *first, size_t count)
     mr__task *settled;
     (void)count;
     size_t ended = mr__crew_done(r->crew, first, now_of(r), &settled);
-    for (const mr__task *t = settled; t != NULL; t = t->next)
-        r->result->twice += t->code != 0;
+    for (const mr__task *t = settled; t != NULL; t = t->next) {
+        bool *is_settled = &s->settled[t - s->tasks];
+        r->result->failed += t->code != 0;
+        r->result->again += *is_settled;
+        *is_settled = true;
+    }
     r->result->tasks += ended;
     s->open -= (uint32_t)ended;
     if (ended != 0 && s->open == 0) {
@@ -394,13 +405,16 @@ static int make_slots(rig *r)
     r->slots = mr__alloc_array(&r->hooks, r->slot_count, sizeof *r->slots);
     r->tasks = mr__alloc_array(&r->hooks, r->slot_count * n, sizeof *r->tasks);
     r->samples = mr__alloc_array(&r->hooks, r->slot_count * n, sizeof *r->samples);
+    r->settled = mr__alloc_array(&r->hooks, r->slot_count * n, sizeof *r->settled);
     r->features = mr__alloc_array(&r->hooks, n, sizeof *r->features);
     r->core_ns = mr__alloc_array(&r->hooks, n, sizeof *r->core_ns);
-    if (r->slots == NULL || r->tasks == NULL || r->samples == NULL || r->features == NULL || r->core_ns == NULL)
+    if (r->slots == NULL || r->tasks == NULL || r->samples == NULL || r->settled == NULL || r->features == NULL ||
+        r->core_ns == NULL)
         return MR_ENOMEM;
     for (uint32_t i = 0; i < r->slot_count; i++) {
         r->slots[i].tasks = r->tasks + i * n;
         r->slots[i].samples = r->samples + i * n;
+        r->slots[i].settled = r->settled + i * n;
     }
     return 0;
 }
@@ -421,6 +435,8 @@ static int build(rig *r, mr__detail *detail)
     if (result == 0 && o->hardware->trainer.step_ns != 0)
         result = mr__trainer_new(&r->hooks, r->world, &r->hardware, on_step_over, r, &r->trainer);
     if (result == 0)
+        result = mr__world_reserve(r->world, 1);
+    if (result == 0)
         result = make_slots(r);
     if (result != 0)
         return mr__fail(detail, result, "a rig: %s", mr_error_text(result));
@@ -439,6 +455,7 @@ static void dismantle(rig *r)
     mr__world_free(r->world);
     mr__free(&r->hooks, r->core_ns);
     mr__free(&r->hooks, r->features);
+    mr__free(&r->hooks, r->settled);
     mr__free(&r->hooks, r->samples);
     mr__free(&r->hooks, r->tasks);
     mr__free(&r->hooks, r->slots);

@@ -52,8 +52,9 @@ typedef struct mr__rig_options {
 } mr__rig_options;
 
 typedef struct mr__rig_result {
-    uint64_t tasks;                             /* delivered, each once */
-    uint64_t twice;                             /* done more than once: 0 */
+    uint64_t tasks;                             /* settled, each once: batches x batch */
+    uint64_t again;                             /* of them, settled before already: 0 */
+    uint64_t failed;                            /* and settled with an error: 0 */
     double seconds;                             /* virtual */
     double span_ratio;                          /* of batches apart: mean of time over lower bound; */
     double span_worst;                          /* and the largest */

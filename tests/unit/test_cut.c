@@ -217,7 +217,7 @@ static mr__rig_result play(const mr__hardware *h, const mr__policy *policy, cons
     s->hash = 0;
     if (mr__rig_run(&o, &result, &detail) != 0)
         fail_msg("%s", detail.text);
-    assert_int_equal(result.tasks, batch * batches);
+    assert_true(result.tasks == batch * batches && result.again == 0 && result.failed == 0);
     return result;
 }
 
