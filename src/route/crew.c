@@ -142,7 +142,8 @@ static int make_sched(mr__crew *c)
                                  .batches = o->batches,
                                  .jobs = o->jobs,
                                  .deadline_ns = o->deadline_ns,
-                                 .back_ns = o->back_ns};
+                                 .back_ns = o->back_ns,
+                                 .cut = o->cut};
     int result = mr__sched_new(&options, &c->sched);
     if (result == 0)
         mr__crew_read_ahead(c, false);
@@ -201,6 +202,11 @@ mr__cost *mr__crew_cost(mr__crew *c, uint32_t device, uint32_t form)
 mr__job *mr__crew_open(mr__crew *c, uint32_t *batch)
 {
     return mr__sched_open(c->sched, batch);
+}
+
+bool mr__crew_split(mr__crew *c, uint32_t batch)
+{
+    return c->options.told && mr__sched_split(c->sched, batch);
 }
 
 static size_t number_of(const mr__crew *c, const mr__job *job)
@@ -508,6 +514,17 @@ static void leave_again(mr__crew *c, mr__job *job, uint64_t now_ns)
     c->sched->stations[device].tally.returned -= c->resting || !back; // it was not its fault
 }
 
+/* The host's part of a job is done: it is left again, for the accelerator to go on with. */
+static void end_part(mr__crew *c, mr__job *job, uint64_t now_ns)
+{
+    job->first = job->back;
+    job->count = job->open = job->back_count;
+    job->back = NULL;
+    job->back_count = 0;
+    job->busy_ns = 0;
+    mr__sched_part_done(c->sched, job, now_ns);
+}
+
 /* The last task of a job has come back. */
 static void end_job(mr__crew *c, mr__job *job, uint64_t now_ns)
 {
@@ -515,7 +532,10 @@ static void end_job(mr__crew *c, mr__job *job, uint64_t now_ns)
     learn(c, job, job->pick);
     end_grant(c, job->pick);
     if (job->back != NULL) {
-        leave_again(c, job, now_ns);
+        if (job->failed)
+            leave_again(c, job, now_ns);
+        else
+            end_part(c, job, now_ns);
         return;
     }
     if (c->sched->stations[device].trial)
@@ -551,7 +571,8 @@ static bool end_task(mr__crew *c, mr__task *task, mr__mishap mishap, uint64_t no
 {
     mr__job *job = task->job;
     uint32_t device = job->pick->device;
-    bool gone = is_gone(c, task), is_final = mishap == MR__MISHAPS && !task->again && !gone;
+    bool gone = is_gone(c, task), good = mishap == MR__MISHAPS && !task->again && !gone;
+    bool is_part = good && task->code == 0 && mr__sched_is_part(c->sched, job), is_final = good && !is_part;
     job->busy_ns += task->busy_ns;
     job->failed = job->failed || task->code != 0 || task->again;
     c->members[device].busy_ns += task->busy_ns;

@@ -61,6 +61,7 @@ typedef struct mr__crew_options {
     uint32_t grain;                                   /* tasks of a job, at most [1] */
     bool told;                                        /* nothing is learned: who fills jobs, fills job->ns */
     uint64_t deadline_ns, back_ns;                    /* mr__sched_options */
+    mr__cut_rule cut;                                 /* likewise */
     bool has_trainer;                                 /* one of the devices trains too: */
     uint32_t trained;                                 /* this one; */
     bool needed;                                      /* it can do what nobody else can; */
@@ -82,6 +83,9 @@ void mr__crew_add(mr__crew *crew, uint32_t batch, uint32_t count, const mr__feat
  * can take any more. At first it is not.
  */
 void mr__crew_read_ahead(mr__crew *crew, bool ahead);
+
+/* Before mr__crew_add, as mr__sched_split: only where nothing is learned, as models are of whole jobs. */
+bool mr__crew_split(mr__crew *crew, uint32_t batch);
 
 /* A list of tasks for a device. */
 typedef struct mr__gift {

@@ -11,6 +11,7 @@ typedef struct mr__lot mr__lot;
 /* A batch. `order` has its jobs in the policy's order: the largest first, or as they came. */
 struct mr__lot {
     bool open, added;
+    bool split;      /* jobs have their ways */
     bool stale;      /* to be planned (anew), before anything is taken of it */
     bool choosy;     /* some job cannot be done by every device */
     uint64_t number; /* in the order of opening */
@@ -22,6 +23,11 @@ struct mr__lot {
     float work;       /* of what is left */
     float *plan;      /* of each lane: what is planned for it and left; of policies that plan */
     uint32_t planned; /* which of several plans */
+    /* Of a batch that is split: shares of its jobs that are to cross so (all 0: nobody has asked yet), and how many do;
+     * sums over what is left as it was stored; and what is ready to cross. */
+    double share[MR__CUTS];
+    uint32_t given[MR__CUTS], stored;
+    double sums[MR__CUTS][MR__CUT_RESOURCES], ready_ns[MR__CUT_RESOURCES];
 };
 
 typedef struct mr__station {
@@ -82,10 +88,15 @@ struct mr__policy {
     void (*plan)(mr__sched *sched, mr__lot *lot, uint64_t now_ns);
     /* Fills pick->first, count and reason by mr__pick_add. False: nothing of this batch for this device now. */
     bool (*pick)(mr__sched *sched, mr__lot *lot, uint32_t device, uint64_t now_ns, mr__pick *pick);
+    /* The same for batches that are split. NULL: none are. */
+    bool (*pick_cut)(mr__sched *sched, mr__lot *lot, uint32_t device, uint64_t now_ns, mr__pick *pick);
 };
 
 extern const mr__policy mr__policy_auto, mr__policy_interbatch, mr__policy_intrabatch, mr__policy_naive_device,
     mr__policy_fusion, mr__policy_longest, mr__policy_ends, mr__policy_better;
+
+/* Of a batch that is split: what makes it end soonest (policy_cut.c). */
+bool mr__policy_pick_cut(mr__sched *sched, mr__lot *lot, uint32_t device, uint64_t now_ns, mr__pick *pick);
 
 /* By number, from 0; NULL: there are no more. And by name; NULL: there is none. */
 const mr__policy *mr__policy_at(uint32_t number);
@@ -107,6 +118,10 @@ static inline mr__job *mr__lot_job(const mr__lot *lot, uint32_t place)
 bool mr__sched_takes(const mr__sched *sched, uint32_t device, const mr__job *job, const mr__pick *pick);
 
 void mr__pick_add(mr__pick *pick, mr__job *job);
+
+/* A job of a batch that is split is left, as it is now: what there is to do of it. And those of a pick are not. */
+void mr__lot_leave(const mr__sched *sched, mr__lot *lot, mr__job *job);
+void mr__lot_give(mr__lot *lot, const mr__pick *pick);
 
 /* The predicted time of a pick on its device, with the launch, if the job were in it too. NULL: as it is. */
 double mr__pick_ns(const mr__sched *sched, const mr__pick *pick, const mr__job *job);

@@ -190,4 +190,5 @@ const mr__policy mr__policy_auto = {
     .key = MR__KEY_WORK,
     .shown = true,
     .pick = pick_auto,
+    .pick_cut = mr__policy_pick_cut,
 };

@@ -140,7 +140,7 @@ mr__job *mr__sched_open(mr__sched *s, uint32_t *batch)
         if (lot->open)
             continue;
         lot->open = true;
-        lot->added = false;
+        lot->added = lot->split = false;
         lot->count = lot->left = lot->undone = 0;
         lot->number = s->opened++;
         s->queue[s->queued++] = i;
@@ -163,6 +163,10 @@ static float work_of(const mr__sched *s, const mr__job *job)
 /* What a device cannot ever hold, it cannot do. */
 static void settle_job(const mr__sched *s, mr__job *job, uint32_t batch)
 {
+    if (s->lots[batch].split) {
+        job->state = MR__CUT_STORED;
+        mr__lot_leave(s, &s->lots[batch], job);
+    }
     for (uint32_t d = 0; d < s->station_count; d++) {
         if (job->need_nbytes > s->stations[d].memory.limit_nbytes || !(job->ns[d] >= 0))
             job->ns[d] = INFINITY;
@@ -555,7 +559,7 @@ static bool fill_pick(mr__sched *s, uint32_t device, uint64_t now_ns, mr__pick *
         lot->stale = false;
         pick->batch = batch;
         bool any = tried  ? pick_trial(s, lot, device, pick)
-                   : part ? s->policy->pick(s, lot, device, now_ns, pick)
+                   : part ? (lot->split ? s->policy->pick_cut : s->policy->pick)(s, lot, device, now_ns, pick)
                           : false;
         if (any || pick_alone(s, lot, device, now_ns, pick))
             return true;
@@ -585,6 +589,8 @@ static void send_pick(mr__sched *s, mr__pick *pick, uint64_t now_ns)
     pick->deadline_ns = st->device.can_fail ? now_ns + patience : UINT64_MAX;
     pick->number = st->tally.picks;
     pick->open = pick->count;
+    if (lot->split)
+        mr__lot_give(lot, pick);
     lot->left -= pick->count;
     lot->work = lot->left != 0 && lot->work > pick->work ? lot->work - pick->work : 0;
     st->under_way++;
@@ -658,18 +664,38 @@ bool mr__sched_done(mr__sched *s, mr__job *job, uint64_t now_ns)
     return --s->lots[job->batch].undone == 0;
 }
 
-void mr__sched_return(mr__sched *s, mr__job *job, uint64_t now_ns)
+/* A job of a pick is left again. */
+static void put_back(mr__sched *s, mr__job *job)
 {
     mr__lot *lot = &s->lots[job->batch];
-    (void)now_ns;
-    s->stations[job->pick->device].tally.returned++;
     leave_pick(s, job);
     job->taken = false;
-    job->again++;
+    if (lot->split) {
+        lot->given[job->aim] -= job->state == MR__CUT_STORED;
+        mr__lot_leave(s, lot, job);
+        job->work = work_of(s, job);
+    }
     lot->left++;
     lot->work += job->work;
     lot->stale = true;
     reset_skips(lot);
+}
+
+void mr__sched_part_done(mr__sched *s, mr__job *job, uint64_t now_ns)
+{
+    (void)now_ns;
+    s->stations[0].tally.parts++;
+    s->stations[0].trial = s->stations[0].unseen = false;
+    job->state = job->aim;
+    put_back(s, job);
+}
+
+void mr__sched_return(mr__sched *s, mr__job *job, uint64_t now_ns)
+{
+    (void)now_ns;
+    s->stations[job->pick->device].tally.returned++;
+    put_back(s, job);
+    job->again++;
 }
 
 /* 5. Devices that fail, and what they may. */

@@ -5,11 +5,13 @@
  * million tasks a second run the same code.
  *
  *     sched.c           batches, jobs, picks; devices that fail; when a batch will be ready
+ *     split.c           jobs that are done in part by the host, and then cross to the accelerator
  *     policy.h          what a policy is, and the table of them (doc/policies.md says where each comes from)
  *     policy_auto.c     ours
  *     policy_plain.c    interbatch, intrabatch, naive-device
  *     policy_fusion.c   the public prototype's
  *     policy_pair.c     longest first, the two-ended queue, and the better of both
+ *     policy_cut.c      batches whose jobs may cross to the accelerator half done (cut.h)
  *
  * Words: a *job* is what is placed as one: a sample, or some neighbours of a batch where samples are tiny. A *pick* is
  * what a device gets at once: a job, or several that are fused, as every submission costs it something. *Work* is a
@@ -31,6 +33,7 @@
 #define MR_ROUTE_SCHED_H
 
 #include "device/task.h"
+#include "route/cut.h"
 
 enum { MR__SCHED_DEVICES_MAX = 8, MR__SCHED_LANES_MAX = 1024 };
 
@@ -57,8 +60,10 @@ typedef struct mr__job {
     uint32_t count;
     float ns[MR__SCHED_DEVICES_MAX]; /* predicted, on a lane of each device, without its launch; INFINITY: it cannot */
     uint64_t stored_nbytes;
-    uint64_t need_nbytes; /* of a device's memory, at most */
+    uint64_t need_nbytes;       /* of a device's memory, at most */
+    mr__cut_way ways[MR__CUTS]; /* of a batch that is split: what it takes at each cut, without the launch */
     /* The scheduler's own. */
+    uint8_t state, aim; /* of a batch that is split, mr__cut: as it is, and as its pick makes it to cross, or crosses */
     float work;
     bool taken;
     uint32_t again; /* so often a device has failed with it */
@@ -69,7 +74,7 @@ typedef struct mr__job {
     uint32_t open, back_count;
     mr__task *back;
     uint64_t busy_ns;
-    bool failed; /* a task of it was not done well: its time says nothing */
+    bool failed; /* a task of it was not done well: its time says nothing; else, what came back is half done */
 } mr__job;
 
 struct mr__pick {
@@ -106,12 +111,14 @@ typedef struct mr__sched_options {
     uint32_t batches, jobs; /* at once; in a batch, at most */
     uint64_t deadline_ns;   /* a pick that takes twice its time and so much longer has failed [1 s] */
     uint64_t back_ns;       /* so long a device that failed is set aside; twice as long each further time [1 s] */
+    mr__cut_rule cut;       /* of batches that are split */
 } mr__sched_options;
 
 /* What became of a device. */
 typedef struct mr__sched_tally {
     uint64_t jobs, picks, failures, returned; /* returned: jobs that it did not do, and others did */
     uint64_t refused;                         /* asked, and had no memory for anything that was left */
+    uint64_t parts;                           /* jobs that it did in part, for the accelerator to go on with */
     bool aside;                               /* it has failed, and not done anything since */
 } mr__sched_tally;
 
@@ -127,6 +134,13 @@ void mr__sched_free(mr__sched *sched);
 mr__job *mr__sched_open(mr__sched *sched, uint32_t *batch);
 void mr__sched_add(mr__sched *sched, uint32_t batch, uint32_t count, uint64_t now_ns);
 
+/*
+ * Before mr__sched_add: jobs have their ways, and may be done in part by the host before they cross to the accelerator.
+ * Their `ns` are then the scheduler's to fill. False: not with these devices (it takes a host and one accelerator), or
+ * not by this policy, and jobs are placed whole.
+ */
+bool mr__sched_split(mr__sched *sched, uint32_t batch);
+
 /* The predictions of jobs that are left are other ones now. */
 void mr__sched_changed(mr__sched *sched, uint32_t batch);
 
@@ -135,6 +149,12 @@ mr__pick *mr__sched_take(mr__sched *sched, uint32_t device, uint64_t now_ns);
 
 /* A job of a pick is done; true: it was the batch's last, which is the caller's to close. */
 bool mr__sched_done(mr__sched *sched, mr__job *job, uint64_t now_ns);
+
+/* Whether what a pick does of a job is a part of it, and the accelerator has to go on. */
+bool mr__sched_is_part(const mr__sched *sched, const mr__job *job);
+
+/* A part of a job is done: the job is left again. */
+void mr__sched_part_done(mr__sched *sched, mr__job *job, uint64_t now_ns);
 
 /* A job comes back because its device failed; it is left again, for others first. */
 void mr__sched_return(mr__sched *sched, mr__job *job, uint64_t now_ns);

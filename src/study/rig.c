@@ -19,6 +19,12 @@ typedef struct slot {
     bool busy, ready;
 } slot;
 
+/* Who asks what a task takes. */
+typedef struct asker {
+    struct rig *rig;
+    uint32_t device;
+} asker;
+
 typedef struct rig {
     const mr__rig_options *o;
     mr_hooks hooks;
@@ -29,7 +35,9 @@ typedef struct rig {
     mr__device *devices[MR__SCHED_DEVICES_MAX];
     const char *names[MR__SCHED_DEVICES_MAX];
     uint64_t launch_ns[MR__SCHED_DEVICES_MAX];
+    asker askers[MR__SCHED_DEVICES_MAX];
     uint32_t device_count;
+    bool split; /* samples are, between host and accelerator */
     mr__crew *crew;
     slot *slots;
     uint32_t slot_count;
@@ -79,16 +87,55 @@ static const mr__rig_sample *sample_of(const mr__task *task)
     return &s->samples[task - s->tasks];
 }
 
+static double speed_of(const mr__hardware_device *h)
+{
+    return h->speed > 0 ? h->speed : 1;
+}
+
+/* What a sample takes of a core to get from one state to another. */
+static double host_ns(const mr__rig_sample *s, mr__cut from, mr__cut to)
+{
+    double decode = from == MR__CUT_STORED && to != MR__CUT_STORED ? s->decode_ns : 0;
+    return decode + (from != MR__CUT_DONE && to == MR__CUT_DONE ? s->core_ns - s->decode_ns : 0);
+}
+
+/* What is left of it for a lane of the accelerator. */
+static double device_ns(const mr__rig_cut *cut, const mr__rig_sample *s, mr__cut from)
+{
+    double decode = from == MR__CUT_STORED ? s->decode_ns / cut->decode_speed : 0;
+    return decode + (from != MR__CUT_DONE ? (s->core_ns - s->decode_ns) / cut->steps_speed : 0);
+}
+
+static uint64_t crossing_nbytes(const mr__rig_cut *cut, const mr__rig_sample *s, mr__cut at)
+{
+    uint64_t nbytes = at == MR__CUT_STORED    ? s->stored_nbytes
+                      : at == MR__CUT_DECODED ? s->decoded_nbytes
+                                              : s->done_nbytes;
+    return nbytes + (cut->at_host ? s->done_nbytes : 0);
+}
+
 static uint64_t tell_core_ns(void *user, const mr__task *task)
 {
-    (void)user;
-    return (uint64_t)sample_of(task)->core_ns;
+    const asker *a = user;
+    const rig *r = a->rig;
+    const mr__rig_sample *s = sample_of(task);
+    const mr__job *job = task->job;
+    if (r->o->cut == NULL)
+        return (uint64_t)s->core_ns;
+    mr__cut from = r->split ? (mr__cut)job->state : MR__CUT_STORED, to = r->split ? (mr__cut)job->aim : MR__CUT_DONE;
+    if (a->device == 0)
+        return (uint64_t)host_ns(s, from, to);
+    return (uint64_t)(device_ns(r->o->cut, s, from) * speed_of(&r->hardware.devices[a->device]));
 }
 
 static uint64_t tell_nbytes(void *user, const mr__task *task)
 {
-    (void)user;
-    return sample_of(task)->stored_nbytes;
+    const asker *a = user;
+    const rig *r = a->rig;
+    const mr__job *job = task->job;
+    if (r->o->cut == NULL)
+        return sample_of(task)->stored_nbytes;
+    return crossing_nbytes(r->o->cut, sample_of(task), r->split ? (mr__cut)job->state : MR__CUT_STORED);
 }
 
 static uint64_t tell_memory(void *user, const mr__task *task)
@@ -99,21 +146,47 @@ static uint64_t tell_memory(void *user, const mr__task *task)
 
 /* 2. Batches. */
 
+/* What a sample is believed to take at each cut. */
+static void add_ways(const rig *r, const mr__rig_sample *s, mr__cut_way ways[MR__CUTS])
+{
+    const mr__hardware_device *h = &r->hardware.devices[1];
+    mr__cut_costs costs = {.host_decode_ns = host_ns(s, MR__CUT_STORED, MR__CUT_DECODED) * s->guess,
+                           .host_steps_ns = host_ns(s, MR__CUT_DECODED, MR__CUT_DONE) * s->guess,
+                           .stored_nbytes = (double)s->stored_nbytes,
+                           .decoded_nbytes = (double)s->decoded_nbytes,
+                           .done_nbytes = (double)s->done_nbytes,
+                           .link_gbs = h->link_gbs,
+                           .copying = h->link_overlaps ? MR__COPYING_WITHIN : MR__COPYING_BEFORE,
+                           .at_host = r->o->cut->at_host};
+    mr__cut_way of[MR__CUTS];
+    costs.device_decode_ns = costs.host_decode_ns / r->o->cut->decode_speed;
+    costs.device_steps_ns = costs.host_steps_ns / r->o->cut->steps_speed;
+    mr__cut_ways(&costs, of);
+    for (int k = 0; k < MR__CUTS; k++) {
+        ways[k].host_ns += of[k].host_ns;
+        ways[k].device_ns += of[k].device_ns;
+    }
+}
+
 /* What a job is believed to take: told, or what the model makes of the one number it sees. */
 static void describe(rig *r, mr__job *job, mr__features *features)
 {
     double guess = 0;
     job->stored_nbytes = job->need_nbytes = 0;
+    for (int k = 0; k < MR__CUTS; k++)
+        job->ways[k] = (mr__cut_way){0};
     for (const mr__task *t = job->first; t != NULL; t = t->next) {
         const mr__rig_sample *s = sample_of(t);
         guess += s->core_ns * s->guess;
         job->stored_nbytes += s->stored_nbytes;
         job->need_nbytes += s->need_nbytes;
+        if (r->o->cut != NULL)
+            add_ways(r, s, job->ways);
     }
-    for (uint32_t d = 0; d < r->device_count; d++) {
-        double speed = r->hardware.devices[d].speed > 0 ? r->hardware.devices[d].speed : 1;
-        job->ns[d] = (float)(guess / speed);
-    }
+    for (uint32_t d = 0; d < r->device_count; d++)
+        job->ns[d] = (float)(guess / speed_of(&r->hardware.devices[d]));
+    if (r->o->cut != NULL)
+        job->ns[1] = mr__cut_way_ns(&job->ways[MR__CUT_STORED]);
     *features = (mr__features){0};
     features->ns[MR__WORK_DECODED] = (float)guess;
 }
@@ -140,6 +213,7 @@ static void open_batch(rig *r, slot *s)
         jobs[count].count = n - i < grain ? n - i : grain;
         describe(r, &jobs[count], &r->features[count]);
     }
+    r->split = r->o->cut != NULL && mr__crew_split(r->crew, batch);
     mr__crew_add(r->crew, batch, count, r->features, NULL, now_of(r));
 }
 
@@ -282,6 +356,7 @@ static int open_devices(rig *r, mr__detail *detail)
     for (uint32_t d = 0; d < r->hardware.device_count; d++) {
         if (r->hardware.devices[d].group < grain)
             r->hardware.devices[d].group = grain; // a lane does a whole job
+        r->askers[d] = (asker){r, d};
         bool trains = r->trainer != NULL && r->hardware.trainer.device == d + 1;
         mr__sim_options sim = {.world = r->world,
                                .hardware = &r->hardware,
@@ -289,7 +364,7 @@ static int open_devices(rig *r, mr__detail *detail)
                                .core_ns = tell_core_ns,
                                .nbytes = tell_nbytes,
                                .memory = tell_memory,
-                               .user = r,
+                               .user = &r->askers[d],
                                .trainer = trains ? r->trainer : NULL,
                                .blind = true};
         mr__device_options options = {.work = &r->work, .done = on_done, .user = r, .sim = &sim};
@@ -318,6 +393,7 @@ static int make_crew(rig *r)
                                 .told = !o->learns,
                                 .deadline_ns = o->deadline_ns,
                                 .back_ns = o->back_ns,
+                                .cut = o->cut != NULL ? o->cut->rule : (mr__cut_rule){0},
                                 .has_trainer = r->trainer != NULL && trained != 0,
                                 .trained = trained != 0 ? trained - 1 : 0,
                                 .beside = {.mode = o->beside, .share = o->beside_share},
@@ -352,6 +428,8 @@ static int build(rig *r, mr__detail *detail)
     if (o->batch == 0 || o->batches == 0 || o->sample == NULL || o->hardware->device_count > MR__SCHED_DEVICES_MAX)
         return mr__fail(detail, MR_EARGUMENT, "a rig needs a batch, batches, samples and at most %d devices",
                         MR__SCHED_DEVICES_MAX);
+    if (o->cut != NULL && (o->hardware->device_count < 2 || o->learns))
+        return mr__fail(detail, MR_EARGUMENT, "a rig cuts between two devices, whose speeds are told");
     r->hardware = *o->hardware;
     r->slot_count = o->apart ? 1 : o->slots != 0 ? o->slots : SLOTS;
     r->armed_ns = UINT64_MAX;

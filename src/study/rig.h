@@ -19,7 +19,17 @@ typedef struct mr__rig_sample {
     double guess;   /* predicted time over actual time */
     uint64_t stored_nbytes;
     uint64_t need_nbytes; /* of a device's memory */
+    /* Where the pipeline may be cut: */
+    double decode_ns; /* of core_ns; the others are for steps */
+    uint64_t decoded_nbytes, done_nbytes;
 } mr__rig_sample;
+
+/* The second device is an accelerator that samples may cross to half done; its speed counts for nothing then. */
+typedef struct mr__rig_cut {
+    double decode_speed, steps_speed; /* of a lane, in cores; 0: it cannot */
+    bool at_host;                     /* batches are wanted in the host's memory */
+    mr__cut_rule rule;
+} mr__rig_cut;
 
 typedef struct mr__rig_options {
     const mr_hooks *hooks;        /* NULL: defaults */
@@ -34,6 +44,7 @@ typedef struct mr__rig_options {
     mr__beside_mode beside; /* [auto]; exclusive for `fusion` */
     double beside_share;
     uint64_t deadline_ns, back_ns;
+    const mr__rig_cut *cut; /* NULL: samples are prepared whole, by one device */
     void (*sample)(void *user, uint64_t number, mr__rig_sample *sample);
     void (*delivered)(void *user, uint64_t batch, uint64_t opened_ns, uint64_t ready_ns); /* NULL */
     void (*seen)(void *user, const mr__sight *sight);                                     /* NULL */
