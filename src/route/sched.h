@@ -4,7 +4,8 @@
  * adds batches, asks for work whenever a device has room, and says what is done. So the loader and a simulation of a
  * million tasks a second run the same code.
  *
- *     sched.c           batches, jobs, picks; devices that fail; when a batch will be ready
+ *     sched.c           batches, jobs, picks; devices that fail
+ *     forecast.c        when a lane will be free, and a batch be ready
  *     split.c           jobs that are done in part by the host, and then cross to the accelerator
  *     policy.h          what a policy is, and the table of them (doc/policies.md says where each comes from)
  *     policy_auto.c     ours
