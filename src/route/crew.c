@@ -1,61 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "route/crew.h"
+#include "route/crew_inside.h"
 
 #include "base/hash.h"
 #include "base/memory.h"
 #include <math.h>
 
-/* A device that is not the host is believed to be so fast, before it has shown. */
-static const double BELIEVED_SPEED = 1;
-
-/* A model that says so many times what it said, or so little, is another one; asked after so many jobs. */
-static const double STRAYED = 1.2;
-enum { AGAIN_AFTER = 4, LENT_REGIONS = 16 };
-
-/* Of a job's time this much at least is its own, not its launch, or nothing is learned from it. */
-static const double OWN_LEAST = 0.1, OWN_FIRST = 0.02; /* of the first, of which something has to be */
-static const double PICK_LEAST = 0.25;                 /* likewise, of a pick's predicted time */
-
-/*
- * A device that does few jobs in a batch is slower than believed once those that took longer than they should did so by
- * this many sigmas together, of each of which one is chance. (Page's test.)
- */
-static const double SLOWER_SIGMAS = 2, SIGMA_LEAST = 0.25;
-enum { FEW_JOBS = 10 };
-
+/* A device that was only slow is tried again so soon. */
 #define SLOW_BACK_NS UINT64_C(10000000)
-
-typedef struct member {
-    mr__device *device;
-    const char *name;
-    double launch_ns;
-    bool can_fail;
-    bool bounded;              /* its memory is its own */
-    bool strayed;              /* what it was believed to take is not what it takes */
-    uint32_t learned;          /* jobs since jobs were last predicted anew */
-    double per_batch;          /* jobs that it does for each batch, about */
-    double slower, slower_log; /* how much longer jobs took than chance explains, and in all, as logarithms; */
-    uint32_t slower_count;     /* as many of them */
-    mr__lent *lent;            /* memory that the program lends; NULL: it never has */
-    uint32_t back;             /* bit i: region i was asked for, and has come back */
-    uint64_t busy_ns;
-    uint64_t tasks, lost;
-    uint64_t mishaps[MR__MISHAPS];
-    mr__mishap last; /* MR__MISHAPS: nothing happened to it */
-} member;
-
-struct mr__crew {
-    mr_hooks hooks;
-    mr__crew_options options;
-    mr__sched *sched;
-    member members[MR__SCHED_DEVICES_MAX];
-    mr__beside beside;
-    mr__cost *costs; /* device x form */
-    mr__features *features;
-    uint8_t *forms;    /* of each job */
-    mr__grant *grants; /* of each pick, from lent memory; nbytes 0: none */
-    bool resting;      /* what comes back was asked for: it says nothing about devices */
-};
 
 const char *mr__mishap_text(mr__mishap mishap)
 {
@@ -84,26 +35,6 @@ void mr__crew_free(mr__crew *c)
     mr__free(&hooks, c);
 }
 
-/* What a device may take for jobs. */
-static uint64_t limit_of(const mr__device_memory *memory)
-{
-    return memory->total_nbytes == 0 ? MR__BUDGET_ANY : memory->budget_nbytes;
-}
-
-/* As it is now: a batch begins, or what is lent has changed. Lent memory is then all that there is. */
-static void read_memory(mr__crew *c, uint32_t device)
-{
-    member *m = &c->members[device];
-    mr__device_memory memory = mr__device_read_memory(m->device);
-    uint64_t limit = limit_of(&memory);
-    if (m->lent != NULL) {
-        mr__lent_batch(m->lent);
-        uint64_t lent = mr__lent_tell(m->lent).lent_nbytes;
-        limit = lent < limit ? lent : limit;
-    }
-    mr__sched_memory(c->sched, device, limit);
-}
-
 void mr__crew_read_ahead(mr__crew *c, bool ahead)
 {
     const mr__station *host = &c->sched->stations[0];
@@ -116,7 +47,7 @@ static int make_sched(mr__crew *c)
     const mr__crew_options *o = &c->options;
     for (uint32_t i = 0; i < o->device_count; i++) {
         mr__device_info info = o->devices[i]->type->info(o->devices[i]);
-        member *m = &c->members[i];
+        mr__mate *m = &c->members[i];
         size_t grain = o->grain != 0 ? o->grain : 1, group = info.group / grain,
                depth = info.depth / (info.group != 0 ? info.group : 1);
         *m = (member){.device = o->devices[i],
@@ -132,7 +63,7 @@ static int make_sched(mr__crew *c)
                                         .depth = (uint32_t)depth,
                                         .group = (uint32_t)group,
                                         .launch_ns = m->launch_ns,
-                                        .memory_nbytes = limit_of(&info.memory),
+                                        .memory_nbytes = mr__crew_limit_of(&info.memory),
                                         .can_fail = m->can_fail};
     }
     mr__sched_options options = {.hooks = &c->hooks,
@@ -194,11 +125,6 @@ int mr__crew_new(const mr__crew_options *options, mr__crew **out)
     return result;
 }
 
-mr__cost *mr__crew_cost(mr__crew *c, uint32_t device, uint32_t form)
-{
-    return &c->costs[(size_t)device * c->options.forms + form];
-}
-
 mr__job *mr__crew_open(mr__crew *c, uint32_t *batch)
 {
     return mr__sched_open(c->sched, batch);
@@ -207,34 +133,6 @@ mr__job *mr__crew_open(mr__crew *c, uint32_t *batch)
 bool mr__crew_split(mr__crew *c, uint32_t batch)
 {
     return c->options.told && mr__sched_split(c->sched, batch);
-}
-
-static size_t number_of(const mr__crew *c, const mr__job *job)
-{
-    return (size_t)(job - c->sched->job_memory);
-}
-
-/* What a job takes on a device: of one that has not done anything yet, by what the host takes. */
-static void predict(mr__crew *c, mr__job *job)
-{
-    size_t number = number_of(c, job);
-    const mr__features *features = &c->features[number];
-    double host = mr__cost_predict(mr__crew_cost(c, 0, c->forms[number]), features);
-    for (uint32_t d = 0; d < c->options.device_count; d++) {
-        const mr__cost *cost = mr__crew_cost(c, d, c->forms[number]);
-        double ns = d == 0 ? host : cost->samples != 0 ? mr__cost_predict(cost, features) : host / BELIEVED_SPEED;
-        if (!isinf(job->ns[d]))
-            job->ns[d] = (float)ns;
-    }
-}
-
-/* Whether it was ever seen at work, by this run or an earlier one. */
-static bool is_known(mr__crew *c, uint32_t device)
-{
-    for (uint32_t f = 0; f < c->options.forms; f++)
-        if (mr__crew_cost(c, device, f)->samples != 0)
-            return true;
-    return false;
 }
 
 /* Its tasks are of other samples now: what they need, and who can do them. */
@@ -248,7 +146,7 @@ static void describe_again(mr__crew *c, mr__job *job, uint32_t lacked)
     }
     for (uint32_t d = 0; d < c->options.device_count; d++)
         job->ns[d] = (lacked >> d & 1) != 0 ? INFINITY : 0;
-    predict(c, job);
+    mr__crew_predict(c, job);
 }
 
 void mr__crew_add(mr__crew *c, uint32_t batch, uint32_t count, const mr__features *features, const uint8_t *forms,
@@ -256,7 +154,7 @@ void mr__crew_add(mr__crew *c, uint32_t batch, uint32_t count, const mr__feature
 {
     mr__job *jobs = c->sched->lots[batch].jobs;
     for (uint32_t i = 0; i < count; i++) {
-        size_t number = number_of(c, &jobs[i]);
+        size_t number = mr__crew_number(c, &jobs[i]);
         jobs[i].open = jobs[i].count;
         jobs[i].back = NULL;
         jobs[i].back_count = 0;
@@ -268,13 +166,13 @@ void mr__crew_add(mr__crew *c, uint32_t batch, uint32_t count, const mr__feature
             continue;
         c->features[number] = features[i];
         c->forms[number] = forms != NULL ? forms[i] : 0;
-        predict(c, &jobs[i]);
+        mr__crew_predict(c, &jobs[i]);
     }
     for (uint32_t d = 0; d < c->options.device_count; d++) {
-        read_memory(c, d);
+        mr__crew_read_memory(c, d);
         c->members[d].per_batch /= 2;
         if (!c->options.told && d != 0)
-            mr__sched_unseen(c->sched, d, !is_known(c, d));
+            mr__sched_unseen(c->sched, d, !mr__crew_is_known(c, d));
     }
     mr__sched_add(c->sched, batch, count, now_ns);
 }
@@ -293,58 +191,13 @@ static mr__gift wrap(const mr__pick *pick)
     return gift;
 }
 
-static mr__grant *grant_of(const mr__crew *c, const mr__pick *pick)
-{
-    return &c->grants[pick - c->sched->pick_memory];
-}
-
-/* A pick's memory, where the program lends some. False: there is none in one piece, and the pick is not to be. */
-static bool grant(mr__crew *c, mr__pick *pick)
-{
-    member *m = &c->members[pick->device];
-    if (m->lent == NULL)
-        return true;
-    mr__grant *its = grant_of(c, pick);
-    *its = (mr__grant){0};
-    mr__room room = pick->need_nbytes != 0 ? mr__lent_take(m->lent, pick->need_nbytes, its) : MR__ROOM_TAKEN;
-    if (room == MR__ROOM_TAKEN)
-        return true;
-    *its = (mr__grant){0};
-    bool never = room == MR__ROOM_NEVER || c->sched->stations[pick->device].under_way == 1; // nobody gives back
-    mr__sched_untake(c->sched, pick, never);
-    return false;
-}
-
-/* A device is not what it was believed to be: what is left of batches under way is predicted anew. */
-static void predict_again(mr__crew *c)
-{
-    bool strayed = false;
-    for (uint32_t d = 0; d < c->options.device_count; d++) {
-        member *m = &c->members[d];
-        strayed = strayed || (m->strayed && m->learned >= AGAIN_AFTER);
-    }
-    if (!strayed)
-        return;
-    for (uint32_t i = 0; i < c->sched->queued; i++) {
-        mr__lot *lot = &c->sched->lots[c->sched->queue[i]];
-        for (uint32_t j = 0; lot->added && j < lot->count; j++)
-            if (!lot->jobs[j].taken)
-                predict(c, &lot->jobs[j]);
-        mr__sched_changed(c->sched, c->sched->queue[i]);
-    }
-    for (uint32_t d = 0; d < c->options.device_count; d++) {
-        c->members[d].strayed = false;
-        c->members[d].learned = 0;
-    }
-}
-
 bool mr__crew_next(mr__crew *c, uint64_t now_ns, mr__gift *gift)
 {
     if (!c->options.told)
-        predict_again(c);
+        mr__crew_predict_again(c);
     for (uint32_t i = c->options.device_count; i-- != 0;) {
         mr__pick *pick = mr__sched_take(c->sched, i, now_ns);
-        while (pick != NULL && !grant(c, pick))
+        while (pick != NULL && !mr__crew_grant(c, pick))
             pick = mr__sched_take(c->sched, i, now_ns);
         if (pick == NULL)
             continue;
@@ -354,7 +207,7 @@ bool mr__crew_next(mr__crew *c, uint64_t now_ns, mr__gift *gift)
     return false;
 }
 
-static void note(mr__crew *c, uint32_t device, mr__mishap mishap)
+void mr__crew_note(mr__crew *c, uint32_t device, mr__mishap mishap)
 {
     c->members[device].mishaps[mishap]++;
     if (mishap != MR__MISHAP_BACK)
@@ -367,16 +220,16 @@ static void set_aside(mr__crew *c, uint32_t device, mr__mishap mishap, uint64_t 
     const mr__station *st = &c->sched->stations[device];
     if (st->aside_until_ns > now_ns)
         return;
-    note(c, device, mishap);
+    mr__crew_note(c, device, mishap);
     if (mishap == MR__MISHAP_MEMORY)
-        read_memory(c, device);
+        mr__crew_read_memory(c, device);
     mr__sched_fail(c->sched, device, now_ns);
 }
 
 /* Why a task that came back is not to be believed; MR__MISHAPS: it is. Memory of the host is everybody's. */
 static mr__mishap judge(const mr__crew *c, const mr__task *task, uint32_t device)
 {
-    const member *m = &c->members[device];
+    const mr__mate *m = &c->members[device];
     if (!m->can_fail)
         return MR__MISHAPS;
     if (task->code == MR_EDEVICE)
@@ -392,94 +245,10 @@ bool mr__crew_doubts(const mr__crew *c, const mr__task *task)
     return task->code == MR_ECLOSED || judge(c, task, job->pick->device) != MR__MISHAPS;
 }
 
-/* Errors of one job say little; those of a model that is off by so much, soon, that it is wrong. */
-static void compare(mr__crew *c, const mr__job *job, uint32_t device)
-{
-    member *m = &c->members[device];
-    size_t number = number_of(c, job);
-    double now = mr__cost_predict(mr__crew_cost(c, device, c->forms[number]), &c->features[number]);
-    double then = job->ns[device];
-    m->learned++;
-    if (now > STRAYED * then || then > STRAYED * now)
-        m->strayed = true;
-}
-
 void mr__crew_check(mr__task *first, size_t sample_nbytes)
 {
     for (mr__task *task = first; task != NULL; task = task->next)
         task->wrong = task->code == 0 && task->has_sum && task->sum != mr__hash(task->slot, sample_nbytes);
-}
-
-/*
- * A device that gets few jobs would be believed to be as fast as it was for many batches, each of which waits for it.
- * So two or three that took far too long are enough to believe the worse, which costs little if it is wrong.
- */
-static void notice_slowness(member *m, mr__cost *cost, double ratio)
-{
-    double sigma = mr__cost_sigma(cost) > SIGMA_LEAST ? mr__cost_sigma(cost) : SIGMA_LEAST;
-    m->per_batch++;
-    m->slower += log(ratio > 1e-9 ? ratio : 1e-9) - sigma;
-    m->slower_log += log(ratio > 1e-9 ? ratio : 1e-9);
-    m->slower_count++;
-    if (m->slower > SLOWER_SIGMAS * sigma && m->per_batch < 2 * FEW_JOBS && cost->samples != 0) {
-        mr__cost_rescale(cost, exp(m->slower_log / m->slower_count));
-        m->strayed = true;
-        m->learned = AGAIN_AFTER;
-        m->slower = 0;
-    }
-    if (!(m->slower > 0)) {
-        m->slower = m->slower_log = 0;
-        m->slower_count = 0;
-    }
-}
-
-static void learn(mr__crew *c, const mr__job *job, const mr__pick *pick)
-{
-    if (c->options.told || job->back != NULL || job->failed)
-        return;
-    double launch = c->members[pick->device].launch_ns / pick->count, busy = (double)job->busy_ns;
-    double own = busy - launch;
-    size_t number = number_of(c, job);
-    mr__cost *cost = mr__crew_cost(c, pick->device, c->forms[number]);
-    double all = mr__pick_ns(c->sched, pick, NULL), launching = c->members[pick->device].launch_ns;
-    if (cost->samples != 0 && (own < OWN_LEAST * busy || all - launching < PICK_LEAST * all))
-        return; // it was launching, mostly: little is seen of the job itself
-    own = own > OWN_FIRST * busy ? own : OWN_FIRST * busy;
-    notice_slowness(&c->members[pick->device], cost, own / mr__cost_predict(cost, &c->features[number]));
-    mr__cost_learn(cost, &c->features[number], own > 1 ? (uint64_t)own : 1);
-    compare(c, job, pick->device);
-}
-
-/* The last job of a pick ends: what it was granted is given back, and looked at. */
-static void end_grant(mr__crew *c, const mr__pick *pick)
-{
-    member *m = &c->members[pick->device];
-    mr__detail detail = {0};
-    if (m->lent == NULL || pick->open != 1)
-        return;
-    mr__grant *its = grant_of(c, pick);
-    if (its->memory.nbytes != 0 && mr__lent_give(m->lent, its, &detail) == MR_ECORRUPT)
-        note(c, pick->device, MR__MISHAP_OUTSIDE);
-    *its = (mr__grant){0};
-}
-
-/* What is taken from a device because it is too slow has taken so long at least. */
-static void learn_slowness(mr__crew *c, uint32_t device, uint64_t now_ns)
-{
-    const mr__station *st = &c->sched->stations[device];
-    for (uint32_t i = 0; !c->options.told && i < st->capacity; i++) {
-        const mr__pick *pick = &st->picks[i];
-        double whole = pick->first != NULL ? mr__pick_ns(c->sched, pick, NULL) : 0;
-        for (const mr__job *job = pick->first; job != NULL; job = job->next) {
-            size_t number = number_of(c, job);
-            mr__cost *cost = mr__crew_cost(c, device, c->forms[number]);
-            double ns = (double)(now_ns - pick->begun_ns) * job->ns[device] / whole;
-            double ratio = ns / mr__cost_predict(cost, &c->features[number]);
-            notice_slowness(&c->members[device], cost, ratio);
-            if (ratio > 1)
-                mr__cost_learn(cost, &c->features[number], (uint64_t)ns);
-        }
-    }
 }
 
 /* What is not done of a job is left again: all that the same devices can do. The others follow when that is done. */
@@ -529,8 +298,8 @@ static void end_part(mr__crew *c, mr__job *job, uint64_t now_ns)
 static void end_job(mr__crew *c, mr__job *job, uint64_t now_ns)
 {
     uint32_t device = job->pick->device, batch = job->batch;
-    learn(c, job, job->pick);
-    end_grant(c, job->pick);
+    mr__crew_learn(c, job, job->pick);
+    mr__crew_end_grant(c, job->pick);
     if (job->back != NULL) {
         if (job->failed)
             leave_again(c, job, now_ns);
@@ -539,7 +308,7 @@ static void end_job(mr__crew *c, mr__job *job, uint64_t now_ns)
         return;
     }
     if (c->sched->stations[device].trial)
-        note(c, device, MR__MISHAP_BACK);
+        mr__crew_note(c, device, MR__MISHAP_BACK);
     if (mr__sched_done(c->sched, job, now_ns))
         mr__sched_close(c->sched, batch);
 }
@@ -656,23 +425,6 @@ uint64_t mr__crew_wake_ns(mr__crew *c, uint64_t now_ns)
     return sched < window ? sched : window;
 }
 
-/*
- * A host that is late is slower than was believed, and gets as much more time: nobody would do its work, if a job of a
- * model that knows nothing were taken from it again and again. Others that are late have hung.
- */
-static void learn_lateness(mr__crew *c, uint64_t now_ns)
-{
-    const mr__station *st = &c->sched->stations[0];
-    for (uint32_t i = 0; !c->options.told && i < st->capacity; i++) {
-        const mr__pick *pick = &st->picks[i];
-        if (pick->first == NULL || pick->count != 1 || pick->deadline_ns > now_ns)
-            continue;
-        size_t number = number_of(c, pick->first);
-        mr__cost_learn(mr__crew_cost(c, 0, c->forms[number]), &c->features[number], now_ns - pick->begun_ns);
-        predict(c, pick->first);
-    }
-}
-
 uint32_t mr__crew_tick(mr__crew *c, uint64_t now_ns)
 {
     open_or_shut(c, now_ns);
@@ -684,9 +436,9 @@ uint32_t mr__crew_tick(mr__crew *c, uint64_t now_ns)
     for (uint32_t i = 0; i < st->capacity; i++)
         late = late || (st->picks[i].first != NULL && st->picks[i].deadline_ns <= now_ns);
     if (!late)
-        learn_slowness(c, device, now_ns);
+        mr__crew_learn_slowness(c, device, now_ns);
     else if (device == 0)
-        learn_lateness(c, now_ns);
+        mr__crew_learn_lateness(c, now_ns);
     bool tried = st->trial || st->unseen;
     set_aside(c, device, late ? MR__MISHAP_LATE : MR__MISHAP_SLOW, now_ns);
     if (!late && !tried && !c->options.told)
@@ -740,75 +492,4 @@ const char *mr__crew_last_mishap(const mr__crew *c, uint32_t device)
 double mr__crew_busy_seconds(const mr__crew *c, uint32_t device)
 {
     return (double)c->members[device].busy_ns / 1e9;
-}
-
-/* 2. Memory that the program lends. */
-
-/* Regions that have come back. */
-static void note_back(member *m)
-{
-    uint32_t region;
-    mr__lent_memory memory;
-    while (mr__lent_back(m->lent, &region, &memory))
-        m->back |= UINT32_C(1) << region;
-}
-
-int mr__crew_lend(mr__crew *c, uint32_t device, const mr__lent_memory *memory, uint32_t *region, mr__detail *detail)
-{
-    member *m = &c->members[device];
-    const mr__lent_options options = {.regions = LENT_REGIONS, .grants = c->sched->stations[device].capacity};
-    if (!m->can_fail)
-        return mr__fail(detail, MR_EUNSUPPORTED, "%s works in the host's memory: there is nothing to lend to it",
-                        m->name);
-    int result = m->lent != NULL ? 0 : mr__lent_new(&c->hooks, &options, &m->lent, detail);
-    if (result == 0)
-        result = mr__lent_lend(m->lent, memory, region, detail);
-    if (result == 0)
-        m->back &= ~(UINT32_C(1) << *region);
-    if (m->lent != NULL)
-        read_memory(c, device);
-    return result;
-}
-
-bool mr__crew_is_back(mr__crew *c, uint32_t device, uint32_t region)
-{
-    member *m = &c->members[device];
-    if (m->lent == NULL || region >= LENT_REGIONS)
-        return false;
-    note_back(m);
-    bool is = (m->back >> region & 1) != 0;
-    m->back &= ~(UINT32_C(1) << region);
-    return is;
-}
-
-int mr__crew_reclaim(mr__crew *c, uint32_t device, uint32_t region, bool *back, mr__detail *detail)
-{
-    member *m = &c->members[device];
-    if (m->lent == NULL)
-        return mr__fail(detail, MR_EARGUMENT, "nothing was lent to %s", m->name);
-    *back = mr__crew_is_back(c, device, region);
-    int result = *back ? 0 : mr__lent_reclaim(m->lent, region, back, detail);
-    if (result == 0 && *back)
-        (void)mr__crew_is_back(c, device, region);
-    read_memory(c, device);
-    return result;
-}
-
-uint64_t mr__crew_let_go(mr__crew *c, uint32_t device)
-{
-    member *m = &c->members[device];
-    if (m->lent == NULL)
-        return 0;
-    uint64_t nbytes = mr__lent_let_go(m->lent);
-    note_back(m);
-    read_memory(c, device);
-    return nbytes;
-}
-
-bool mr__crew_is_lent(const mr__crew *c)
-{
-    for (uint32_t d = 0; d < c->options.device_count; d++)
-        if (c->members[d].lent != NULL)
-            return true;
-    return false;
 }
