@@ -50,11 +50,11 @@ static int make_sched(mr__crew *c)
         mr__mate *m = &c->members[i];
         size_t grain = o->grain != 0 ? o->grain : 1, group = info.group / grain,
                depth = info.depth / (info.group != 0 ? info.group : 1);
-        *m = (member){.device = o->devices[i],
-                      .name = o->names[i],
-                      .can_fail = o->devices[i]->type->abandon != NULL,
-                      .bounded = info.memory.total_nbytes != 0,
-                      .last = MR__MISHAPS};
+        *m = (mr__mate){.device = o->devices[i],
+                        .name = o->names[i],
+                        .can_fail = o->devices[i]->type->abandon != NULL,
+                        .bounded = info.memory.total_nbytes != 0,
+                        .last = MR__MISHAPS};
         m->launch_ns = o->launch_ns != NULL ? (double)o->launch_ns[i] : 0;
         if (!(m->launch_ns > 0) || group == 0)
             group = 1; // the host's groups are jobs of several samples
