@@ -76,6 +76,7 @@ static void usage(FILE *file)
                   "  --table NAME  only this one; may be given once [all]\n"
                   "  --batches N   of each cell of bounds, streams and useless [100]\n"
                   "  --tasks N     of each row of overhead [400000]\n"
+                  "  --row N       of overhead alone, for callgrind [all 12]\n"
                   "  --seed N      of the samples [7]\n"
                   "  --json        a line for each value\n"
                   "  --quick       a few cells of each, to see that it runs\n"
@@ -103,6 +104,8 @@ static options parse(int argc, char **argv)
             o.batches = number_from_text(value, 1, BATCHES_MAX), i++;
         else if (strcmp(name, "--tasks") == 0)
             o.tasks = number_from_text(value, 1000, UINT64_C(1) << 40), i++;
+        else if (strcmp(name, "--row") == 0)
+            o.row = number_from_text(value, 1, 12), i++;
         else if (strcmp(name, "--seed") == 0)
             o.seed = number_from_text(value, 0, UINT64_MAX - 100), i++;
         else {

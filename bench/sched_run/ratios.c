@@ -37,7 +37,7 @@ void run_bounds(const options *o)
         o, "bounds",
         "auto <= 1.05 of the bound for 240 and 500 heavy-tailed samples, <= 1.10 for 80, W = 4, all S (C1); fusion\n"
         "    falls behind where tasks of 4 samples are long beside the batch: small batches, S near 1 (+45 to +94 %\n"
-        "    was predicted of a fixed tail); interbatch takes W times as long, intrabatch (W + S)/W, naive-device\n"
+        "    was predicted of a fixed tail); interbatch takes W + S times, intrabatch (W + S)/W, naive-device\n"
         "    (W + S)/S. Light costs at S = 16 cannot reach 1.05 of a bound that leaves the launch out: the\n"
         "    accelerator does a sample in 0.13 ms, its launch takes 0.3; the last column has one launch in the bound.");
     print_head(o, "mean time of a batch over its bound", "auto, launch in");

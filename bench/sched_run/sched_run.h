@@ -20,6 +20,7 @@ typedef struct options {
     bool json, quick;
     uint64_t batches; /* of a cell; 0: as the table says */
     uint64_t tasks;   /* of overhead */
+    uint64_t row;     /* of overhead, from 1 on; 0: all */
     uint64_t seed;
 } options;
 

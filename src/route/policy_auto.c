@@ -17,7 +17,7 @@ static const double WELL_BEFORE = 0.5;
 /* And in this, where its device brings so much of the speed of all, and its launch takes so much of a usual job. */
 static const double BEFORE = 0.85, BRINGS_MUCH = 0.1, CHEAP_LAUNCH = 0.25;
 
-/* A fused pick takes at most the time that the batch has left, divided by this. */
+/* A fused pick takes at most the time that the batch has left, on a slow device divided by this. */
 static const double PARTS = 1.3;
 
 /* Devices this much slower than the fastest count as fast. */
@@ -155,7 +155,7 @@ static void fuse(view *v, uint32_t at, mr__pick *pick)
 {
     const mr__sched_device *d = &v->sched->stations[v->device].device;
     mr__lot *lot = v->lot;
-    double ns = mr__pick_ns(v->sched, pick, NULL), most = v->end_ns / PARTS;
+    double ns = mr__pick_ns(v->sched, pick, NULL), most = v->fast ? v->end_ns : v->end_ns / PARTS;
     most = most < 2 * d->launch_ns ? 2 * d->launch_ns : most;
     most = most > without_ns(v) ? without_ns(v) : most;
     if (most > (double)v->sched->stations[v->device].room_ns)

@@ -49,10 +49,10 @@ static double free_ns(const mr__sched *s, uint32_t lane, uint64_t now_ns)
 /* Longest first to the earliest finisher. lot->plan becomes what each lane has; returns when the last one ends. */
 static double plan_longest(mr__sched *s, mr__lot *lot, uint64_t now_ns)
 {
-    double end = 0, free[MR__SCHED_LANES_MAX];
+    double end = 0, begin[MR__SCHED_LANES_MAX];
     uint32_t lanes = s->lane_count < MR__SCHED_LANES_MAX ? s->lane_count : MR__SCHED_LANES_MAX;
     for (uint32_t l = 0; l < lanes; l++) {
-        free[l] = free_ns(s, l, now_ns);
+        begin[l] = free_ns(s, l, now_ns);
         lot->plan[l] = 0;
     }
     for (uint32_t at = mr__lot_next(lot, 0); at < lot->count; at = mr__lot_next(lot, at + 1)) {
@@ -60,7 +60,7 @@ static double plan_longest(mr__sched *s, mr__lot *lot, uint64_t now_ns)
         uint32_t best = 0;
         double first = INFINITY;
         for (uint32_t l = 0; l < lanes; l++) {
-            double then = free[l] + ns_on(s, job, station_of(s, l));
+            double then = begin[l] + ns_on(s, job, station_of(s, l));
             if (then < first) {
                 first = then;
                 best = l;
@@ -68,7 +68,7 @@ static double plan_longest(mr__sched *s, mr__lot *lot, uint64_t now_ns)
         }
         job->owner = best;
         lot->plan[best] += (float)ns_on(s, job, station_of(s, best));
-        free[best] = first;
+        begin[best] = first;
         end = first > end ? first : end;
     }
     return end;
@@ -77,18 +77,18 @@ static double plan_longest(mr__sched *s, mr__lot *lot, uint64_t now_ns)
 /* The end of the two-ended queue, if all goes as predicted. */
 static double foresee_ends(mr__sched *s, mr__lot *lot, uint64_t now_ns)
 {
-    double end = 0, free[MR__SCHED_LANES_MAX];
+    double end = 0, begin[MR__SCHED_LANES_MAX];
     uint32_t lanes = s->lane_count < MR__SCHED_LANES_MAX ? s->lane_count : MR__SCHED_LANES_MAX;
     uint32_t from = 0, to = lot->count;
     for (uint32_t l = 0; l < lanes; l++)
-        free[l] = free_ns(s, l, now_ns);
+        begin[l] = free_ns(s, l, now_ns);
     while (from < to) {
         uint32_t best = 0;
         double first = INFINITY;
         bool host = to - from > 1;
         for (uint32_t l = 0; l < lanes; l++) {
             uint32_t d = station_of(s, l);
-            double then = free[l] + (host ? 0 : ns_on(s, mr__lot_job(lot, from), d));
+            double then = begin[l] + (host ? 0 : ns_on(s, mr__lot_job(lot, from), d));
             if (then < first) {
                 first = then;
                 best = l;
@@ -96,8 +96,8 @@ static double foresee_ends(mr__sched *s, mr__lot *lot, uint64_t now_ns)
         }
         uint32_t d = station_of(s, best);
         const mr__job *job = mr__lot_job(lot, d == 0 ? to - 1 : from);
-        free[best] += ns_on(s, job, d);
-        end = free[best] > end ? free[best] : end;
+        begin[best] += ns_on(s, job, d);
+        end = begin[best] > end ? begin[best] : end;
         if (d == 0)
             to--;
         else
