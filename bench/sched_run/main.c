@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void run_cut(const options *o);
+
 static const struct {
     const char *name, *what;
     void (*run)(const options *o);
@@ -18,6 +20,7 @@ static const struct {
     {"freeze", "C3: a lane that stops for a second", run_freeze},
     {"change", "C5: cold start, a device that becomes slower or faster", run_change},
     {"dear", "C6: one sample a hundred times as dear", run_dear},
+    {"cut", "C8: where samples cross to the accelerator; as text", run_cut},
     {"overhead", "C9: what the scheduler itself takes; simulated tasks a second", run_overhead},
 };
 
@@ -68,6 +71,13 @@ void judge(const options *o, const char *table, const char *what, bool kept)
         printf("{\"table\":\"%s\",\"limit\":\"%s\",\"kept\":%s}\n", table, what, kept ? "true" : "false");
     else
         printf("    %s: %s\n", what, kept ? "as predicted" : "NOT as predicted");
+}
+
+static void run_cut(const options *o)
+{
+    if (!o->json)
+        judge(o, "cut", "chosen within 5 % of brute force",
+              sched_table_cut(stdout, o->quick ? 60 : 240, o->quick ? 3 : 10) == 0);
 }
 
 static void usage(FILE *file)

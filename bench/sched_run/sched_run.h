@@ -6,12 +6,14 @@
  *     play.c        one run of a rig, watched
  *     ratios.c      batches apart over their bound; streams over the machine's speed
  *     trouble.c     useless devices, a frozen lane, a device that changes, a dear sample
+ *     table_cut.c   where the pipeline is cut
  *     overhead.c    the scheduler's own time, by the clock
  */
 #ifndef BENCH_SCHED_RUN_H
 #define BENCH_SCHED_RUN_H
 
 #include "study/load.h"
+#include <stdio.h>
 
 enum { POLICIES = 8, BATCHES_MAX = 1024 };
 
@@ -54,6 +56,9 @@ void print_row(const options *o, const char *table, const char *where, const dou
 /* What is expected, before it is measured; and whether `auto` kept a limit. */
 void predict(const options *o, const char *table, const char *text);
 void judge(const options *o, const char *table, const char *what, bool kept);
+
+/* 0; 1: something failed, or the scheduler was more than 5 % behind the best of a grid of mixes. */
+int sched_table_cut(FILE *out, uint32_t batch, uint32_t grid);
 
 void run_bounds(const options *o);
 void run_streams(const options *o);

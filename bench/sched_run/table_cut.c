@@ -4,13 +4,11 @@
  * form of src/route/cut.h says; then a simulation of each cut by itself, of every mix on a grid, and of the scheduler,
  * which chooses for itself. All times are virtual.
  */
-#include "study/rig.h"
+#include "sched_run.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-int sched_table_cut(FILE *out, uint32_t batch, uint32_t grid);
 
 typedef struct sizes {
     const char *name;
@@ -78,7 +76,7 @@ static void draw_sample(void *user, uint64_t number, mr__rig_sample *sample)
 }
 
 /* In milliseconds; < 0: it failed, and was said. */
-static double play(const row *r, const mr__cut_rule *rule, uint32_t batch)
+static double play_cut(const row *r, const mr__cut_rule *rule, uint32_t batch)
 {
     sizes of = *r->of;
     mr__rig_cut cut = r->cut;
@@ -103,12 +101,12 @@ static double search(const row *r, uint32_t batch, uint32_t grid)
 {
     mr__cut_rule rule = {.fixed = true};
     memcpy(rule.share, r->plan.share, sizeof rule.share);
-    double best = play(r, &rule, batch);
+    double best = play_cut(r, &rule, batch);
     for (uint32_t i = 0; best >= 0 && i <= grid; i++)
         for (uint32_t j = 0; i + j <= grid; j++) {
             double share[MR__CUTS] = {(double)i / grid, (double)j / grid, (double)(grid - i - j) / grid};
             memcpy(rule.share, share, sizeof share);
-            double ms = play(r, &rule, batch);
+            double ms = play_cut(r, &rule, batch);
             best = ms < best ? ms : best;
         }
     return best;
@@ -126,7 +124,7 @@ static void begin_line(FILE *out, const row *r)
                   r->hardware.devices[1].link_gbs, r->cut.decode_speed, r->cut.steps_speed);
 }
 
-static void predict(FILE *out, const row *r)
+static void foretell(FILE *out, const row *r)
 {
     begin_line(out, r);
     for (int k = 0; k < MR__CUTS; k++)
@@ -144,9 +142,9 @@ static double measure(FILE *out, const row *r, uint32_t batch, uint32_t grid)
     begin_line(out, r);
     for (int k = 0; k < MR__CUTS; k++) {
         mr__cut_rule only = {.allowed = 1u << k | 1u << MR__CUT_DONE};
-        (void)fprintf(out, " %8.1f", play(r, &only, batch));
+        (void)fprintf(out, " %8.1f", play_cut(r, &only, batch));
     }
-    double best = search(r, batch, grid), ours = play(r, &(mr__cut_rule){0}, batch);
+    double best = search(r, batch, grid), ours = play_cut(r, &(mr__cut_rule){0}, batch);
     (void)fprintf(out, "  %8.1f %8.1f %8.3f\n", best, ours, ours / best);
     return best > 0 && ours > 0 ? ours / best : -1;
 }
@@ -165,7 +163,7 @@ int sched_table_cut(FILE *out, uint32_t batch, uint32_t grid)
     head(out, " the best, and its mix");
     for (uint32_t i = 0; i < ROWS; i++) {
         row r = make_row(i, batch);
-        predict(out, &r);
+        foretell(out, &r);
     }
     (void)fprintf(out, "Simulated:\n");
     head(out, "   brute   chosen    ratio");
@@ -179,10 +177,3 @@ int sched_table_cut(FILE *out, uint32_t batch, uint32_t grid)
     (void)fprintf(out, "chosen within 1 %% of brute force: %u of %d; the worst: %.3f\n", within, ROWS, worst);
     return failed || worst > 1.05;
 }
-
-#ifdef TABLE_CUT_MAIN
-int main(void)
-{
-    return sched_table_cut(stdout, 240, 10);
-}
-#endif
