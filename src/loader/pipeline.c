@@ -16,6 +16,9 @@
 
 enum { BACK_AT_ONCE_NS = 100000000 };
 
+/* So long it is seen whether somebody else goes on. */
+#define STUCK_NS UINT64_C(2000000000)
+
 /* 1. Order: from positions to tasks. */
 
 static void begin_epoch(mr_loader *l, uint64_t epoch, uint64_t start)
@@ -467,23 +470,19 @@ static int wait_beside_crew(mr_loader *l, uint64_t until_ns)
     return 0;
 }
 
-/*
- * By a clock that goes as far as one likes: whether nothing was settled for a whole timeout; or, where nothing is to
- * happen, whether nobody has anything. The mutex is held, and given up for a while.
- */
-static bool is_stuck(mr_loader *l, uint64_t asked_ns, bool went)
+/* By a clock that goes as far as one likes: whether nothing was settled for a whole timeout. The mutex is held. */
+static bool is_late(const mr_loader *l, uint64_t asked_ns)
 {
-    uint64_t from_ns = l->settled_ns > asked_ns ? l->settled_ns : asked_ns, before = l->moves;
-    if (l->team.world == NULL || has_answer(l) || l->held || l->length == 0)
-        return false;
-    if (went)
-        return now(l) - from_ns >= l->timeout_ns;
-    if (l->in_flight != 0)
-        return false;
-    mr__mutex_unlock(&l->mutex);
-    mr__loader_dispatch(l); // somebody may have been about to
-    mr__mutex_lock(&l->mutex);
-    return l->moves == before && l->in_flight == 0 && !has_answer(l) && !l->held;
+    uint64_t from_ns = l->settled_ns > asked_ns ? l->settled_ns : asked_ns;
+    bool waits = l->team.world != NULL && l->length != 0 && !has_answer(l) && !l->held;
+    return waits && now(l) - from_ns >= l->timeout_ns;
+}
+
+/* Whether nobody has anything in a world where nothing is to happen: that will not change, but others may be about to
+ * dispatch. The mutex is held. */
+static bool is_stuck(const mr_loader *l)
+{
+    return l->team.world != NULL && l->in_flight == 0 && l->length != 0 && !has_answer(l) && !l->held;
 }
 
 /*
@@ -494,16 +493,16 @@ static int wait_for_news(mr_loader *l, const mr__visit *visit, uint64_t until_ns
 {
     uint64_t before = l->moves;
     bool went = advance(l);
-    if (!went && (l->moves != before || has_answer(l)))
-        return 0; // others went on meanwhile
-    if (is_stuck(l, visit->asked_ns, went))
+    if (is_late(l, visit->asked_ns))
         return fail_timeout(l);
-    if (went || l->moves != before)
-        return 0;
+    if (went || l->moves != before || has_answer(l))
+        return 0; // others may have gone on meanwhile
     uint64_t from_ns = l->progress_ns > visit->came_ns ? l->progress_ns : visit->came_ns;
     uint64_t deadline = l->timeout_ns < MR__FOR_EVER - from_ns ? from_ns + l->timeout_ns : MR__FOR_EVER;
+    uint64_t soon = is_stuck(l) ? mr__clock_deadline_ns(STUCK_NS) : MR__FOR_EVER;
+    deadline = soon < deadline ? soon : deadline;
     int result = wait_beside_crew(l, deadline < until_ns ? deadline : until_ns);
-    bool moved = l->progress_ns > from_ns || has_answer(l) || l->held;
+    bool moved = l->progress_ns > from_ns || l->moves != before || has_answer(l) || l->held;
     return result != MR_ETIMEOUT || moved || until_ns < deadline ? 0 : fail_timeout(l);
 }
 

@@ -76,6 +76,8 @@ static int go_to(mr_loader *l, const mr__state *state)
     if (l->team.crew != NULL)
         mr__crew_clear(l->team.crew);
     l->stopped = false;
+    l->settled_ns = mr__team_now_ns(l);
+    l->moves++; // who waits, waits anew
     mr__loader_seek(l, state->epoch, state->position);
     return 0;
 }
