@@ -170,7 +170,7 @@ static void usage(FILE *file)
                   "  --warm N        steps before, that are not counted [6]\n"
                   "  --batch N       [64]\n"
                   "  --kills N       of each, the lender and the borrower; 0: none [6]\n"
-                  "  --dear RECIPE   [rrc(448) flip blur(23) normalize(imagenet)]\n"
+                  "  --dear RECIPE   [rrc(490) flip blur(23) normalize(imagenet)]\n"
                   "  --cheap RECIPE  [rrc(224) flip]\n"
                   "  --events FILE   the program with a million events: build/tests/test_cores\n"
                   "  --json\n");
@@ -240,7 +240,7 @@ static void run_contests(const lend_options *o)
 int main(int argc, char **argv)
 {
     int processors[RANKS];
-    lend_options o = {.dear = "rrc(448) flip blur(23) normalize(imagenet)",
+    lend_options o = {.dear = "rrc(490) flip blur(23) normalize(imagenet)",
                       .cheap = "rrc(224) flip",
                       .rounds = 5,
                       .steps = 40,

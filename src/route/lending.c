@@ -97,17 +97,37 @@ double mr__lending_latest(const mr__lending *l)
     return latest;
 }
 
+/* A batch of the job, on its own cores alone. */
+static double alone_ns(const mr__lending *l, uint32_t job)
+{
+    size_t cores = 0;
+    for (size_t i = 0; i < l->core_count; i++)
+        cores += l->cores[i].home == job;
+    return l->jobs[job].batch_ns / (double)(cores != 0 ? cores : 1);
+}
+
+/* All have something to do, and about as much in each batch. */
+static bool are_alike(const mr__lending *l)
+{
+    double least = INFINITY, most = 0;
+    for (uint32_t j = 0; j < l->job_count; j++)
+        if (l->jobs[j].reserve == MR__LENDING_IDLE)
+            return false;
+    for (uint32_t j = 0; j < l->job_count; j++)
+        if (l->jobs[j].known) {
+            least = fmin(least, alone_ns(l, j));
+            most = fmax(most, alone_ns(l, j));
+        }
+    return most <= MR__LENDING_ALIKE * least;
+}
+
 /* What moves have to gain: the dearest batch and sample of those in a hurry count. */
 static double hysteresis(const mr__lending *l, uint32_t least)
 {
-    double most = 0;
+    double most = 0, share = are_alike(l) ? MR__LENDING_ALIKE_SHARE : MR__LENDING_SHARE;
     for (uint32_t j = 0; j < l->job_count; j++) {
-        size_t cores = 0;
-        for (size_t i = 0; i < l->core_count; i++)
-            cores += l->cores[i].home == j;
         const mr__lending_job *job = &l->jobs[j];
-        double one =
-            MR__LENDING_SHARE * job->batch_ns / (double)(cores != 0 ? cores : 1) + MR__LENDING_SAMPLES * job->sample_ns;
+        double one = share * alone_ns(l, j) + MR__LENDING_SAMPLES * job->sample_ns;
         if (urgent_work(l, j, least) > 0 && one > most)
             most = one;
     }

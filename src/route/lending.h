@@ -13,7 +13,9 @@
  * 2. It changes a loan only if that brings the latest ready time forward by more than MR__LENDING_SHARE of a batch and
  *    MR__LENDING_SAMPLES samples: but for a core whose borrower has nothing to do with it, or whose owner would be
  * ready last without it, which goes home.
- * 3. Jobs that are alike lend nothing.
+ * 3. Jobs whose batches take about as long (MR__LENDING_ALIKE) lend only to one that is far behind, by
+ *    MR__LENDING_ALIKE_SHARE of a batch: what is less is chance, which the next batch makes good, and a move costs
+ * more.
  * 4. A job whose costs are not known yet neither lends nor borrows.
  * 5. Of cores that can be lent, those on the borrower's socket go first.
  */
@@ -30,6 +32,9 @@
  */
 #define MR__LENDING_SHARE   0.05
 #define MR__LENDING_SAMPLES 2.0
+
+#define MR__LENDING_ALIKE       1.1
+#define MR__LENDING_ALIKE_SHARE 1.0
 
 /* A loan is for so long at most, so that its owner is never still for longer than half of what others may wait. */
 #define MR__LENDING_LOAN_NS 5e9

@@ -90,6 +90,13 @@ static void small_gains_move_nothing(void **state)
     make_group(&g, 2, (const uint32_t[]){0, 1}, 2);
     g.jobs[0] = g.jobs[1] = job_of(100 * MS, 100 * MS, 1 * MS, 0);
     assert_int_equal(decide(&g), 0); // alike
+    g.jobs[1].work_ns = 20 * MS;
+    assert_int_equal(decide(&g), 0); // 40 ms could be gained, but the next batch may be the other way round
+    g.jobs[1].reserve = MR__LENDING_IDLE;
+    assert_int_equal(decide(&g), 1); // there is no next batch
+    make_group(&g, 2, (const uint32_t[]){0, 1}, 2);
+    g.jobs[0] = job_of(100 * MS, 100 * MS, 1 * MS, 0);
+    g.jobs[1] = job_of(100 * MS, 80 * MS, 1 * MS, 0);
     const double floor = MR__LENDING_SHARE * 100 * MS + MR__LENDING_SAMPLES * MS;
     g.jobs[1].work_ns = 100 * MS - 2 * floor + 1;
     assert_int_equal(decide(&g), 0); // half the difference is what can be gained
@@ -150,9 +157,17 @@ static double best_fixed(const group *g)
 /* What a move has to gain at most, in such a group. */
 static double most_hysteresis(const group *g)
 {
-    double most = 0;
+    double most = 0, least = INFINITY, dearest = 0;
+    for (size_t j = 0; j < g->l.job_count; j++) {
+        size_t cores = 0;
+        for (size_t i = 0; i < g->l.core_count; i++)
+            cores += g->cores[i].home == j;
+        least = fmin(least, g->jobs[j].batch_ns / (double)cores);
+        dearest = fmax(dearest, g->jobs[j].batch_ns / (double)cores);
+    }
+    double share = dearest <= MR__LENDING_ALIKE * least ? MR__LENDING_ALIKE_SHARE : MR__LENDING_SHARE;
     for (size_t j = 0; j < g->l.job_count; j++)
-        most = fmax(most, MR__LENDING_SHARE * g->jobs[j].batch_ns + MR__LENDING_SAMPLES * g->jobs[j].sample_ns);
+        most = fmax(most, share * g->jobs[j].batch_ns + MR__LENDING_SAMPLES * g->jobs[j].sample_ns);
     return most;
 }
 
