@@ -10,6 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { WEIGHT_NBYTES = 128 };
 
@@ -92,12 +94,33 @@ static int check_targets(const settings *s)
     return EXIT_USAGE;
 }
 
+/* A trace is written at the end: that it cannot be is better known before. */
+static int check_trace(const settings *s)
+{
+    char folder[4096] = ".";
+    struct stat status;
+    if (s->trace == NULL)
+        return EXIT_GOOD;
+    const char *slash = strrchr(s->trace, '/');
+    if (slash != NULL)
+        snprintf(folder, sizeof folder, "%.*s/", (int)(slash - s->trace), s->trace);
+    if (stat(s->trace, &status) == 0 && !S_ISREG(status.st_mode))
+        complain(NULL, "feed: --trace=%s: there is something that is no file", s->trace);
+    else if (access(folder, W_OK) != 0)
+        complain(NULL, "feed: --trace=%s: nothing can be written there: %s", s->trace, strerror(errno));
+    else
+        return EXIT_GOOD;
+    return EXIT_USAGE;
+}
+
 int feed_check(const command *c, const settings *s)
 {
     const char *fault = NULL;
     int result = sink_check(s);
     if (result == EXIT_GOOD)
         result = check_targets(s);
+    if (result == EXIT_GOOD)
+        result = check_trace(s);
     if (result == EXIT_GOOD)
         result = check_order(c, s);
     if (result == EXIT_GOOD)

@@ -37,7 +37,7 @@ static uint8_t form_of(const mr_loader *l, uint32_t number)
     return i;
 }
 
-static uint64_t need_of(const mr_loader *l, const mr__header *header, const mr__chain *chain)
+static uint64_t need_of(const mr_loader *l, const mr__header *header, bool one_scan, const mr__chain *chain)
 {
     const mr__need_manner manner = {0};
     mr__need_image image = {.form = (mr_form)header->form,
@@ -45,7 +45,7 @@ static uint64_t need_of(const mr_loader *l, const mr__header *header, const mr__
                             .height = header->height,
                             .channels = header->channels,
                             .orientation = header->orientation,
-                            .one_scan = header->row_index,
+                            .one_scan = one_scan,
                             .stored_nbytes = header->nbytes};
     mr__need need = mr__need_of(&manner, &image, &l->work.needs, &l->work.finish.output, chain);
     return mr__need_sum(&need);
@@ -56,22 +56,23 @@ static uint32_t kind_of(const mr__header *header)
     return header->form < MR__TEAM_KINDS ? header->form : MR_FORM_NONE;
 }
 
-static void describe_need(const mr_loader *l, const mr__chain *chain, const mr__header *header, mr__task *task)
+static void describe_need(const mr_loader *l, const mr__chain *chain, const mr__header *header, bool one_scan,
+                          mr__task *task)
 {
     bool known = header->width != 0 && header->height != 0;
     task->lacked = l->team.lacked[kind_of(header)];
-    task->need_nbytes = l->team.counts_memory ? need_of(l, header, known ? chain : NULL) : 0;
+    task->need_nbytes = l->team.counts_memory ? need_of(l, header, one_scan, known ? chain : NULL) : 0;
 }
 
 /* What is known of one task is added to its job's. */
-static void describe_task(mr_loader *l, mr__chain *chain, mr__task *task, mr__job *job, mr__features *sum)
+static void describe_task(mr_loader *l, mr__slot_jobs *its, mr__task *task, mr__job *job, mr__features *sum)
 {
     mr__header header = {0};
     mr__features features;
-    (void)mr__header_of(l->dataset, task->ordinal, task->form, &header);
-    mr__features_of(l->recipe, task->draws, &header, chain, &features);
+    bool one_scan = mr__headers_of(l->team.headers, &its->look, l->dataset, task->ordinal, task->form, &header);
+    mr__features_of(l->recipe, task->draws, &header, its->chain, &features);
     mr__features_add(sum, &features);
-    describe_need(l, chain, &header, task);
+    describe_need(l, its->chain, &header, one_scan, task);
     uint64_t need = task->need_nbytes;
     job->stored_nbytes += header.nbytes;
     job->need_nbytes = need < UINT64_MAX - job->need_nbytes ? job->need_nbytes + need : UINT64_MAX;
@@ -124,7 +125,7 @@ static uint32_t describe_kind(mr_loader *l, mr__slot *slot, uint32_t lacked, uin
         task->next = NULL;
         its->jobs[count - 1].count++;
         if (!coarse)
-            describe_task(l, its->chain, task, &its->jobs[count - 1], &its->features[count - 1]);
+            describe_task(l, its, task, &its->jobs[count - 1], &its->features[count - 1]);
     }
     for (uint32_t i = before; coarse && i < count; i++)
         describe_tiny(l, &its->jobs[i], &its->features[i]);
@@ -165,10 +166,12 @@ void mr__team_describe_again(mr_loader *l, mr__task *task)
     mr__header header = {0};
     mr__chain chain; // a slot's is of who fills it
     mr__features features;
-    (void)mr__header_of(l->dataset, task->ordinal, task->form, &header);
+    mr__look look = {0};
+    bool one_scan = mr__headers_of(l->team.headers, &look, l->dataset, task->ordinal, task->form, &header);
+    mr__look_fini(&look);
     if (l->team.counts_memory)
         mr__features_of(l->recipe, task->draws, &header, &chain, &features);
-    describe_need(l, &chain, &header, task);
+    describe_need(l, &chain, &header, one_scan, task);
 }
 
 /* 2. What comes back, and when something is late. */
@@ -351,10 +354,7 @@ void mr__team_leave(mr_loader *l)
 
 static mr__cost_key cost_key(const mr_loader *l)
 {
-    const mr__hardware *h = l->team.hardware;
-    return (mr__cost_key){.dataset = l->at.dataset,
-                          .recipe = l->at.recipe,
-                          .machine = h != NULL ? mr__hash(h, sizeof *h) : mr__cost_machine()};
+    return (mr__cost_key){.dataset = l->at.dataset, .recipe = l->at.recipe, .machine = mr__cost_machine()};
 }
 
 /* The models of all routes, by name. */
@@ -371,10 +371,16 @@ static size_t name_routes(mr_loader *l, mr__cost_route *routes)
     return count;
 }
 
+/* A simulated machine gives the same run each time: what an earlier one has learned would make it another. */
+static bool keeps_costs(const mr_loader *l)
+{
+    return l->team.world == NULL;
+}
+
 void mr__team_save(mr_loader *l)
 {
     mr__detail detail = {0};
-    if (l->team.crew == NULL)
+    if (l->team.crew == NULL || !keeps_costs(l))
         return;
     mr__cost_route *routes = mr__alloc_array(&l->hooks, MR__COST_ROUTES, sizeof *routes);
     mr__cost_key key = cost_key(l);
@@ -413,7 +419,8 @@ static void fill_device(const mr__team *t, uint32_t d, mr_device_stats *is)
                             .busy_seconds = mr__crew_busy_seconds(t->crew, d),
                             .failures = tally.failures,
                             .gave_back = mr__crew_mishaps(t->crew, d, MR__MISHAP_LOST),
-                            .late = mr__crew_mishaps(t->crew, d, MR__MISHAP_LATE),
+                            .late = mr__crew_mishaps(t->crew, d, MR__MISHAP_LATE) +
+                                    mr__crew_mishaps(t->crew, d, MR__MISHAP_SLOW),
                             .damaged = mr__crew_mishaps(t->crew, d, MR__MISHAP_WRONG),
                             .no_memory = mr__crew_mishaps(t->crew, d, MR__MISHAP_MEMORY),
                             .recovered = mr__crew_mishaps(t->crew, d, MR__MISHAP_BACK),
@@ -686,6 +693,8 @@ static int open_all(mr_loader *l, const mr_loader_options *o, uint32_t threads, 
         result = make_crew(l, o, detail);
     for (uint32_t d = 0; d < t->count; d++)
         t->counts_memory = t->counts_memory || t->devices[d]->type->abandon != NULL;
+    if (result == 0 && t->crew != NULL && t->counts_memory && mr__headers_new(&l->work, &l->forms, &t->headers) != 0)
+        return mr__fail(detail, MR_ENOMEM, "out of memory for what is known of images");
     return result;
 }
 
@@ -701,8 +710,10 @@ static void free_team(mr_loader *l)
         mr__free(&l->hooks, t->slots[i].features);
         mr__free(&l->hooks, t->slots[i].forms);
         mr__free(&l->hooks, t->slots[i].chain);
+        mr__look_fini(&t->slots[i].look);
     }
     mr__free(&l->hooks, t->slots);
+    mr__headers_free(t->headers);
     mr__trace_free(t->trace);
     mr__free(&l->hooks, t->meters);
     mr__free(&l->hooks, t->hardware);
@@ -733,6 +744,6 @@ int mr__team_open(mr_loader *l, const mr_loader_options *o, uint32_t threads, mr
 
 void mr__team_ready(mr_loader *l)
 {
-    if (l->team.crew != NULL)
+    if (l->team.crew != NULL && keeps_costs(l))
         load_costs(l);
 }

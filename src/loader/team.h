@@ -10,6 +10,7 @@
 #define MR_LOADER_TEAM_H
 
 #include "device/sim/sim.h"
+#include "loader/headers.h"
 #include "loader/setup.h"
 #include "measure/trace.h"
 #include "route/crew.h"
@@ -25,6 +26,7 @@ typedef struct mr__slot_jobs {
     mr__features *features;
     uint8_t *forms;
     mr__chain *chain; /* scratch of who fills the slot */
+    mr__look look;
 } mr__slot_jobs;
 
 typedef struct mr__team {
@@ -34,6 +36,7 @@ typedef struct mr__team {
     uint32_t count;
     uint32_t lacked[MR__TEAM_KINDS]; /* devices that cannot do this recipe on a form of this kind, a bit each */
     bool lacking;                    /* somebody lacks something */
+    mr__headers *headers;            /* with that, what images' own headers say; NULL: the index has to do */
     bool counts_memory;              /* there are devices with memory of their own */
     const mr__thread_meter **meters; /* of all their lanes */
     size_t meter_count;

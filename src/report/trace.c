@@ -7,8 +7,11 @@
 #include "source/disk.h"
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <millrace/version.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { BATCHES_PID = 100, LANES_OF_PID = 10000, FLUSH_NBYTES = 1 << 16, DETAIL_PATH = 120 };
 
@@ -470,6 +473,15 @@ int mr__trace_report_write(mr__trace_report *r, const char *path, mr__detail *de
         forget(&w);
         return mr__fail(detail, result, "out of memory for a trace of %zu tasks", r->count);
     }
+    char real[PATH_MAX];
+    struct stat status;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) { // a device or a pipe would be replaced
+        forget(&w);
+        return mr__fail(detail, MR_EIO, "the trace %.*s was not written: there is something that is no file",
+                        DETAIL_PATH, path);
+    }
+    if (realpath(path, real) != NULL) // a link stays one
+        path = real;
     int error = mr__publication_begin(&w.file, &mr__disk_real, r->hooks, path);
     if (error == 0) {
         write_all(&w);

@@ -74,7 +74,7 @@ int mr__crew_lend(mr__crew *c, uint32_t device, const mr__lent_memory *memory, u
 {
     mr__mate *m = &c->members[device];
     const mr__lent_options options = {.regions = LENT_REGIONS, .grants = c->sched->stations[device].capacity};
-    if (!m->can_fail)
+    if (!m->can_fail || device == 0)
         return mr__fail(detail, MR_EUNSUPPORTED, "%s works in the host's memory: there is nothing to lend to it",
                         m->name);
     int result = m->lent != NULL ? 0 : mr__lent_new(&c->hooks, &options, &m->lent, detail);

@@ -147,15 +147,21 @@ json_is odd.json 'any("\"},{\"ph\":\"X\\" in e["args"]["key"] for e in j["traceE
 json_is odd.json 'sum(e["args"].get("code") == "MR_EFORMAT" for e in j["traceEvents"]) >= 1' True
 json_is odd.json 'sum("bad sample" in e["args"].get("reason", "") for e in j["traceEvents"]) >= 1' True
 
-# 5. Where it cannot be written, that is an error, and nothing is left there.
-run 1 feed set --recipe "$recipe" --batch 8 --trace nowhere/trace.json
+# 5. Where it cannot be written, that is said before anything is done, and nothing is left or replaced there.
+run 2 feed set --recipe "$recipe" --batch 8 --trace nowhere/trace.json
 has err 'nowhere/trace.json.*No such file or directory'
 [ ! -e nowhere ] || fail "a folder was made"
 mkdir folder
-run 1 feed set --recipe "$recipe" --batch 8 --trace folder
-has err 'the trace folder was not written'
-run 1 feed set --recipe "$recipe" --batch 8 --trace nowhere/trace.json --json
-json_is out 'j["error"]["code"], j["trace"]' "('MR_EIO', None)"
+run 2 feed set --recipe "$recipe" --batch 8 --trace folder
+has err 'trace=folder: there is something that is no file'
+mkfifo pipe
+run 2 feed set --recipe "$recipe" --batch 8 --trace pipe
+[ -p pipe ] || fail "a pipe was replaced"
+echo old >linked.json
+ln -s linked.json link.json
+run 0 feed set --recipe "$recipe" --batch 8 --trace link.json
+[ -L link.json ] || fail "a link was replaced"
+is_json linked.json
 [ -z "$(find . -name '.*.tmp')" ] || fail "a temporary file is left"
 
 # 6. Stopped, it is written all the same; a long run keeps the end.

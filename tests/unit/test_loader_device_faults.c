@@ -313,7 +313,7 @@ static void large_images_and_a_small_device(void **state)
         assert_int_equal(counts.no_memory, 0);
         assert_true(counts.memory_peak_nbytes <= 64000000);
         assert_int_equal(got.stats.devices[1].failures, 0);
-        assert_true(i == 0 ? counts.tasks != 0 : counts.tasks == 0);
+        assert_true(counts.tasks != 0); // where the index has no sizes, headers are read
         mr_loader_free(loader);
         devices_tape_fini(&got);
         devices_tape_fini(&wanted);
@@ -390,7 +390,7 @@ static void bad_samples_of_two_kinds(void **state)
     }
 }
 
-/* Who could do it has no memory for it, or cannot know: an error, and not after a minute. */
+/* Who could do it has no memory for it: an error, and not after a minute. */
 static void no_memory_anywhere(void **state)
 {
     (void)state;
@@ -406,9 +406,9 @@ static void no_memory_anywhere(void **state)
         o.device = devices_machine(&folder, text);
         uint64_t before = mr__clock_monotonic_ns();
         devices_tape got = devices_all(i == 0 ? good : packed, RECIPE, &o);
-        assert_int_equal(got.result, MR_ETIMEOUT);
+        assert_int_equal(got.result, i == 0 ? 0 : MR_ETIMEOUT); // 0: the index has no sizes, but headers have
         assert_true(mr__clock_monotonic_ns() - before < UINT64_C(15000000000));
-        assert_true(i == 2 ? got.batches != 0 : got.batches == 0);
+        assert_true(i == 1 ? got.batches == 0 : got.batches != 0);
         devices_tape_fini(&got);
     }
 }

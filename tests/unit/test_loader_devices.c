@@ -336,6 +336,7 @@ static uint64_t learned(mr_loader *loader, uint32_t device)
     return mr__crew_cost(loader->team.crew, device, 0)->samples;
 }
 
+/* By real devices: a simulated machine is the same on every run, and so learns anew each time. */
 static void costs_are_kept(void **state)
 {
     (void)state;
@@ -348,8 +349,7 @@ static void costs_are_kept(void **state)
         for (int i = 0; i < 3; i++) {
             devices_tape tape = {0};
             mr_loader *loader = loading_new(source, RECIPE, &o);
-            assert_true(i == 0 ? learned(loader, 0) == 0 : learned(loader, 0) == before);
-            assert_true(i == 0 || real || learned(loader, 1) != 0);
+            assert_true(i == 0 || !real ? learned(loader, 0) == 0 : learned(loader, 0) == before);
             devices_run(loader, UINT64_MAX, &tape);
             before = learned(loader, 0);
             assert_true(before != 0);
@@ -358,7 +358,7 @@ static void costs_are_kept(void **state)
         }
         o.seed = 3; // of the order, which is nothing to costs
         mr_loader *loader = loading_new(source, RECIPE, &o), *other = loading_new(source, "rrc(25)", &o);
-        assert_true(learned(loader, 0) == before && learned(other, 0) == 0);
+        assert_true(learned(loader, 0) == (real ? before : 0) && learned(other, 0) == 0);
         mr_loader_free(loader);
         mr_loader_free(other);
     }
@@ -376,7 +376,6 @@ static void damaged_costs_are_learned_anew(void **state)
     devices_tape wanted = devices_all(source, RECIPE, &o);
     o.policy = "auto";
     for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
-        o.device = machine_of(3);
         pack_remove(&folder, "cache");
         devices_tape got = devices_all(source, RECIPE, &o);
         devices_tape_fini(&got);
