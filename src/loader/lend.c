@@ -79,8 +79,11 @@ uint64_t mr_loader_let_go(mr_loader *l, const char *device)
     if (mr__loader_here(l) != 0)
         return 0;
     mr__mutex_lock(&l->mutex);
+    mr__detail before = l->detail;
     if (find_device(l, device, &number) == 0)
         nbytes = mr__crew_let_go(l->team.crew, number);
+    else
+        l->detail = before; // that it is none of ours is no failure of the loader's
     mr__mutex_unlock(&l->mutex);
     return nbytes;
 }

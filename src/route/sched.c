@@ -460,7 +460,7 @@ static void send_pick(mr__sched *s, mr__pick *pick, uint64_t now_ns)
     uint64_t whole = ns < 1e15 ? (uint64_t)ns : UINT64_C(1000000000000000);
     pick->begun_ns = now_ns;
     pick->due_ns = now_ns + whole;
-    uint32_t again = pick_again(pick) < AGAIN_MAX ? pick_again(pick) : AGAIN_MAX;
+    uint32_t again = pick_again(pick) < AGAIN_MAX && pick->device != 0 ? pick_again(pick) : AGAIN_MAX; // the host: most
     uint64_t patience = (2 * whole + s->options.deadline_ns) << again;
     pick->deadline_ns = st->device.can_fail ? now_ns + patience : UINT64_MAX;
     pick->number = st->tally.picks;
