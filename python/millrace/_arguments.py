@@ -249,7 +249,7 @@ def read_options(given: Mapping[str, Any]) -> dict[str, Any]:
         options[name] = whole_or_none(name, given[name])
     for name in ("drop_last", "check_all"):
         options[name] = flag(name, given[name])
-    for name in ("weights", "form", "reading", "bad", "device", "policy", "beside", "mask_member"):
+    for name in ("weights", "form", "reading", "bad", "device", "policy", "beside", "share", "mask_member"):
         options[name] = given[name]
     parts = {name: options[name] for name in ("block", "window", "weights", "draws", "repeats")}
     options["order"] = order_of(given["order"], flag("shuffle", given["shuffle"]), parts)

@@ -183,6 +183,7 @@ class Loader:
         mask_member: str | None = None,
         policy: str | None = None,
         beside: str | None = None,
+        share: str | None = None,
         trace: int = 0,
         limits: Mapping[str, int] | None = None,  # pixels, nbytes, scans, memory_nbytes
     ) -> Loader: ...

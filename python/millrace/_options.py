@@ -36,6 +36,7 @@ class Options(TypedDict, total=False):
     timeout: float | None
     policy: Literal["auto", "interbatch", "intrabatch", "naive-device", "fusion"] | None
     beside: Literal["auto", "off", "exclusive", "duty", "overlapped"] | None
+    share: str | None
     trace: int | None
     targets: Sequence[str] | str
     mask_member: str | None

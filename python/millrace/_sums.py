@@ -7,7 +7,8 @@ from typing import Any
 
 _ADDED = (
     "samples batches bad substitutes unlisted stored_nbytes reads_cached reads_waited consumer_stalls seconds "
-    "core_seconds consumer_stall_seconds thread_idle_seconds thread_wait_seconds"
+    "core_seconds consumer_stall_seconds thread_idle_seconds thread_wait_seconds cores_lent_seconds "
+    "cores_borrowed_seconds"
 ).split()
 _MEANS = {
     "read_depth_mean": "samples",

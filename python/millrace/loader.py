@@ -315,6 +315,7 @@ class Loader:
       policy       which device prepares which sample: "auto", by predicted cost; or a baseline to compare it with:
                    "interbatch", "intrabatch", "naive-device", "fusion"
       beside       when an accelerator that also trains may prepare: "auto", "off", "exclusive", "duty", "overlapped"
+      share        a name: loaders of this machine that have the same one lend each other cores (doc/lending.md)
       trace        remember the last so many tasks for `write_trace`, at most 2**22
       timeout      seconds without any progress that are an error; None or infinity: never
 
@@ -362,6 +363,7 @@ class Loader:
         device: str = "cpu",
         policy: Literal["auto", "interbatch", "intrabatch", "naive-device", "fusion"] | None = None,
         beside: Literal["auto", "off", "exclusive", "duty", "overlapped"] | None = None,
+        share: str | None = None,
         trace: int | None = None,
         targets: Sequence[str] | str = (),
         mask_member: str | None = None,

@@ -83,7 +83,8 @@ class Report:
         copied = (
             "samples batches bad substitutes unlisted seconds core_seconds first_batch_seconds stored_nbytes "
             "reads_cached reads_waited read_depth_mean ready_mean consumer_stall_seconds consumer_stalls "
-            "thread_idle_seconds thread_wait_seconds memory_nbytes threads slots rank world simulated policy beside"
+            "thread_idle_seconds thread_wait_seconds memory_nbytes threads slots rank world simulated policy beside "
+            "cores_lent_seconds cores_borrowed_seconds"
         ).split()
         return {
             "version": _core.version(),

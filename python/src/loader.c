@@ -425,7 +425,9 @@ static PyObject *stats_dict(const mr_loader_stats *s)
                  {"consumer_p99_ns", s->consumer_p99_ns},
                  {"thread_idle_seconds", s->thread_idle_seconds},
                  {"thread_wait_seconds", s->thread_wait_seconds},
-                 {"first_batch_seconds", s->first_batch_seconds}};
+                 {"first_batch_seconds", s->first_batch_seconds},
+                 {"cores_lent_seconds", s->cores_lent_seconds},
+                 {"cores_borrowed_seconds", s->cores_borrowed_seconds}};
     PyObject *dict = PyDict_New();
     int result = dict != NULL ? 0 : -1;
     for (size_t i = 0; result == 0 && i < sizeof counts / sizeof *counts; i++)

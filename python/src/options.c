@@ -54,6 +54,7 @@ static const option OPTIONS[] = {
     {"mask_member", TEXT, AT(mask_member), NULL},
     {"policy", TEXT, AT(policy), NULL},
     {"beside", TEXT, AT(beside), NULL},
+    {"share", TEXT, AT(share), NULL},
     {"trace", U64, AT(trace), NULL},
     {"limits", OTHER, 0, NULL},
 };

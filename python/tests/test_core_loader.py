@@ -239,7 +239,7 @@ def test_wrong_arguments_are_named(folder: str) -> None:
 OPTIONS = """
     batch seed epoch epochs start order block window weights draws repeats rank world drop_last form threads slots
     memory_nbytes reading read_depth check_all pinning numa_node bad bad_max quarantine timeout_ns device targets
-    mask_member policy beside trace limits
+    mask_member policy beside share trace limits
 """
 
 

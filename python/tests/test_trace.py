@@ -107,3 +107,11 @@ def test_mishaps_are_told(tmp_path):
     assert all(device["mishap"] for device in failed)
     text = " ".join(str(loader.report()).split())
     assert "gave images that were damaged, set aside" in text and "not lost, but prepared again" in text
+
+
+def test_cores_are_shared_by_name():
+    loader = fed(2, share="millrace-python-test", threads=1)
+    stats = loader.stats()
+    assert stats["cores_lent_seconds"] == 0.0 and stats["cores_borrowed_seconds"] >= 0.0
+    with pytest.raises(ValueError, match="share"):
+        fed(1, share="no such / name")
