@@ -126,6 +126,17 @@ mr_pack_report pack_run(mr_dataset *source, const test_folder *folder, const cha
     return outcome.report;
 }
 
+mr_dataset *pack_three_forms(mr_dataset *source, const test_folder *folder, const char *name)
+{
+    static const mr_pack_form forms[] = {{.struct_size = sizeof *forms},
+                                         {.struct_size = sizeof *forms, .form = MR_FORM_L3},
+                                         {.struct_size = sizeof *forms, .form = MR_FORM_RAW}};
+    mr_pack_options options = {
+        .struct_size = sizeof options, .forms = forms, .form_count = 3, .threads = 2, .shard_samples = 17};
+    pack_run(source, folder, name, &options);
+    return pack_open(folder, name, MR_LAYOUT_PACKED);
+}
+
 /* --- Folders ------------------------------------------------------------------------------------------------------ */
 
 /* nftw gives nothing to its function to work with. Tests have one thread here. */

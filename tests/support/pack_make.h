@@ -57,6 +57,9 @@ pack_outcome pack_try_merge(const test_folder *folder, const char *names, const 
 mr_pack_report pack_run(mr_dataset *source, const test_folder *folder, const char *name,
                         const mr_pack_options *options);
 
+/* Packs it as it came, as L3 and as raw, in shards of 17 samples, and opens that. */
+mr_dataset *pack_three_forms(mr_dataset *source, const test_folder *folder, const char *name);
+
 /* Fails the test, and says where, unless both folders have the same files with the same bytes, hidden ones too. */
 void pack_compare(const test_folder *folder, const char *got, const char *wanted);
 

@@ -30,13 +30,7 @@ static int setup(void **state)
     devices_keep_cache_in(&folder);
     devices_make_folder(&folder, "source", SAMPLES, false);
     source = pack_open(&folder, "source", MR_LAYOUT_FOLDER);
-    static const mr_pack_form forms[] = {{.struct_size = sizeof *forms},
-                                         {.struct_size = sizeof *forms, .form = MR_FORM_L3},
-                                         {.struct_size = sizeof *forms, .form = MR_FORM_RAW}};
-    mr_pack_options options = {
-        .struct_size = sizeof options, .forms = forms, .form_count = 3, .threads = 2, .shard_samples = 17};
-    pack_run(source, &folder, "packed", &options);
-    packed = pack_open(&folder, "packed", MR_LAYOUT_PACKED);
+    packed = pack_three_forms(source, &folder, "packed");
     return 0;
 }
 
