@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * From stored bytes to pixels in an arena: one function a form, one table (decode.c). What a form, or one image of it,
+ * has no kernel for is decoded on the host, and its pixels are put into the tape (mr__tape_image): MR_EUNSUPPORTED says
+ * so.
+ */
+#ifndef MR_DEVICE_TAPE_DECODE_H
+#define MR_DEVICE_TAPE_DECODE_H
+
+#include "codec/handle.h"
+#include "device/tape/chain.h"
+
+/* An image that is to be decoded. */
+typedef struct mr__tape_source {
+    const uint8_t *bytes; /* as far as they were read: what the region needs */
+    size_t nbytes;
+    const mr_info *info;
+    mr_rect region;       /* as stored: before orientation */
+    mr_decoder *decoder;  /* of the lane: whose state (parsed headers, entropy tables, scratch) may be used */
+    const uint8_t *index; /* row index of a JPEG; NULL: none */
+    size_t index_nbytes;
+} mr__tape_source;
+
+/*
+ * Calls that decode the region; *sheet is where its pixels will be, with the channels that are stored (of a JPEG: 1 or
+ * 3). MR_EUNSUPPORTED: the host is to do it. Any other code is the host decoder's own, with its detail, but need not
+ * be: a kernel may refuse (MR_REFUSE) what the host would find wrong, and then the host is asked why.
+ */
+typedef int mr__tape_decode_form(mr__tape_writer *writer, const mr__tape_source *source, mr__sheet *sheet,
+                                 mr__detail *detail);
+
+mr__tape_decode_form mr__tape_decode;
+
+/* Whether there is a kernel for images of this form; the steps of any can be done. */
+bool mr__tape_takes_form(mr_form form);
+
+#endif

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/tape/ops.h"
+
+#include "step/ops.h"
+
+/* MR__OP_USER is the program's own code, which is on the host. */
+const mr__tape_op_type mr__tape_op_types[MR__OP_KINDS] = {
+    [MR__OP_USER] = {0},
+};
+
+bool mr__tape_takes_op(mr__op_kind kind, bool doubles)
+{
+    return mr__tape_op_types[kind].lay != NULL && (doubles || !mr__tape_op_types[kind].doubles);
+}
+
+int mr__tape_op(mr__tape_writer *w, const mr__op *ops, size_t count, mr__sheet *sheet, size_t *took, mr__detail *detail)
+{
+    const mr__tape_op_type *type = &mr__tape_op_types[ops->kind];
+    *took = 1;
+    if (type->lay == NULL)
+        return mr__fail(detail, MR_EUNSUPPORTED, "there is no kernel for %s", mr__op_types[ops->kind]->name);
+    return type->lay(w, ops, count, sheet, took, detail);
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What a device that runs kernels (kernel/lane) is to do for some samples, written down: orders, tables and stored
+ * bytes in an arena, and launches that go by them. Host code writes a tape; opencl, later cuda, and the emulator play
+ * it.
+ *
+ *     tape.c           places in the arena, calls, launches
+ *     tape_sample.c    one sample: which decoder, then its chain
+ *     tape_chain.c     passes
+ *     tape_op*.c       ops, by a table
+ *     tape_l3*.c, tape_jpeg.c, ...   decoders
+ *
+ * The arena is one piece of device memory. What the host writes grows from its beginning ("put"), and is sent; what
+ * only kernels write grows from its end ("room"), and is not. A tape's first bytes are a word for each sample, 0 unless
+ * a kernel refuses what it finds.
+ *
+ * Calls of one sample are done one after the other; those of different samples are independent, so that the calls that
+ * come first in each are launched together, kernel by kernel, then the second ones, and so on: a launch costs the same
+ * for one image and for a hundred.
+ *
+ * Errors stay: once there was no room, everything that is asked for is place 0, and mr__tape_code says MR_ENOMEM; a
+ * sample that failed is taken back, and the tape is as it was before it.
+ *
+ * Threads: one at a time.
+ * Ownership: memory is the caller's (mr__tape_options), the list of calls its own: mr__tape_fini.
+ * Limits: an arena has less than 4 GiB.
+ */
+#ifndef MR_DEVICE_TAPE_TAPE_H
+#define MR_DEVICE_TAPE_TAPE_H
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "kernel/lane/kernels.h"
+#include "kernel/lane/lane.h"
+#include <millrace/image.h>
+
+typedef struct mr__tape_call {
+    mr__kernel kernel;
+    uint32_t level; /* of its sample: how many calls it comes after */
+    uint32_t order, items;
+} mr__tape_call;
+
+typedef struct mr__tape {
+    const mr_hooks *hooks;
+    uint8_t *bytes;      /* what the host writes: the arena's beginning, or a copy of it */
+    uint32_t put_nbytes; /* as long as this at most */
+    uint32_t nbytes;     /* of the arena */
+    uint32_t guard;      /* unused bytes behind every place: for tests */
+    uint32_t samples_max;
+
+    uint32_t put;   /* first byte that is not written */
+    uint32_t room;  /* first byte of what kernels write; put <= room */
+    uint32_t count; /* samples */
+    uint32_t level; /* of the sample that is being written */
+    int code;
+
+    mr__tape_call *calls;
+    size_t call_count, call_max;
+    mr__launch *launches;
+    size_t launch_count, launch_max;
+} mr__tape;
+
+/* All zero before. `bytes` stays; it is 64-byte aligned, and so is the arena. */
+void mr__tape_init(mr__tape *tape, const mr_hooks *hooks, uint8_t *bytes, uint32_t put_nbytes, uint32_t nbytes,
+                   uint32_t samples_max);
+void mr__tape_fini(mr__tape *tape);
+
+/* Empty again. */
+void mr__tape_begin(mr__tape *tape);
+
+/* What a sample that fails takes with it. */
+typedef struct mr__tape_mark {
+    uint32_t put, room;
+    size_t call_count;
+} mr__tape_mark;
+
+/* The next sample: its number. One that failed is dropped, with what was written for it. */
+mr__tape_mark mr__tape_open(mr__tape *tape);
+void mr__tape_drop(mr__tape *tape, mr__tape_mark mark);
+uint32_t mr__tape_close(mr__tape *tape);
+
+/* 0, or MR_ENOMEM: of the sample that is being written. */
+int mr__tape_code(const mr__tape *tape);
+
+/* The word of the sample that is being written: for an order. */
+uint32_t mr__tape_status(const mr__tape *tape);
+
+/* A place for the host to write, 64-byte aligned, all that is in it not set; *bytes is NULL when there is none. */
+uint32_t mr__tape_put(mr__tape *tape, size_t nbytes, void **bytes);
+
+/* The same, with these bytes. */
+uint32_t mr__tape_copy(mr__tape *tape, const void *bytes, size_t nbytes);
+
+/* A place that only kernels write, 64-byte aligned. */
+uint32_t mr__tape_room(mr__tape *tape, uint64_t nbytes);
+
+/* Room for pixels: rows without gaps. */
+mr__sheet mr__tape_sheet(mr__tape *tape, uint32_t width, uint32_t height, uint32_t channels);
+
+/* Pixels from the host. */
+mr__sheet mr__tape_image(mr__tape *tape, const mr_image *image);
+
+/*
+ * A call: so many items of an order, a group each, after all calls of this sample so far. `order` is copied. No items:
+ * no call.
+ */
+void mr__tape_call_of(mr__tape *tape, mr__kernel kernel, const void *order, size_t order_nbytes, uint64_t items);
+
+/* The same, beside the last call: they do not wait for each other. */
+void mr__tape_call_beside(mr__tape *tape, mr__kernel kernel, const void *order, size_t order_nbytes, uint64_t items);
+
+/* After the last sample: launches are made. MR_ENOMEM. Bytes 0 to tape->put are to be sent. */
+int mr__tape_end(mr__tape *tape);
+
+/* Whether a kernel has refused something of this sample, by the words that came back. */
+static inline bool mr__tape_refused(const uint8_t *words, uint32_t sample)
+{
+    return ((const uint32_t *)(const void *)words)[sample] != 0;
+}
+
+#endif

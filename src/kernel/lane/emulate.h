@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Runs kernels in C, in lockstep: the lanes of a team go from one collective word to the next, each on a stack of its
+ * own, in an order that may be shuffled. It is for tests, sanitizers and comparisons, and slow.
+ *
+ * It finds what a device would not tell: lanes that come to different words (an error that names both lines), lanes
+ * that end while others wait, results that depend on the order of lanes or groups (by running with several seeds), and,
+ * under a sanitizer, what that looks for.
+ */
+#ifndef MR_KERNEL_LANE_EMULATE_H
+#define MR_KERNEL_LANE_EMULATE_H
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "kernel/lane/kernels.h"
+
+typedef struct mr__emulation {
+    const mr_hooks *hooks; /* of mr__hooks_init */
+    uint64_t seed;         /* of the order of lanes and groups; 0: as they are numbered */
+} mr__emulation;
+
+/* All launches, one after the other. MR_ENOMEM; MR_EINTERNAL with detail: the kernel has diverged. */
+int mr__emulate(const mr__emulation *emulation, const mr__launch *launches, size_t count, uint8_t *arena, uint8_t *out,
+                mr__detail *detail);
+
+#endif

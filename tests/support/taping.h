@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a device's kernels make of images and recipes, beside what the host makes of them. */
+#ifndef TESTS_SUPPORT_TAPING_H
+#define TESTS_SUPPORT_TAPING_H
+
+#include "device/tape/chain.h"
+#include "device/tape/decode.h"
+#include <millrace/millrace.h>
+
+/* Who plays tapes: `arena` has tape->nbytes, of which the host has written the first tape->put. NULL: the emulator. */
+typedef int taping_play(void *user, const mr__tape *tape, uint8_t *arena, uint8_t *out, size_t out_nbytes,
+                        mr__detail *detail);
+
+typedef struct taping {
+    taping_play *play; /* NULL: the emulator, with `seed` */
+    void *user;
+    uint64_t seed;
+} taping;
+
+/*
+ * Runs a recipe on an image as mr_applier does, and by kernels; the test fails where a byte differs, or where the tape
+ * cannot be written. Returns false when the host refuses the image (too small for the recipe), and then nothing is
+ * compared.
+ */
+bool taping_recipe(const taping *how, const char *recipe, const mr_image *image, uint64_t key);
+
+/* Decodes a region (all zero: the whole) by kernels, and compares with the host's decoder. False: MR_EUNSUPPORTED. */
+bool taping_decode(const taping *how, const void *bytes, size_t nbytes, mr_rect region);
+
+/* The same, of bytes that are damaged: nothing is compared where the host says no; then the kernels must have too. */
+void taping_damaged(const taping *how, const void *bytes, size_t nbytes);
+
+#endif
