@@ -25,7 +25,11 @@ typedef struct mr__device_options {
     const mr__work *work; /* stays */
     mr__done *done;
     void *user;
-    uint32_t lanes; /* threads, or what stands for them; 0: as many as there are */
+    const char *name;       /* as the user has it: "opencl:1"; NULL: the type's */
+    uint32_t number;        /* which of its type: 1 of "opencl:1" */
+    uint64_t memory_nbytes; /* that it may take of its own memory; 0: as much as it thinks right */
+    uint32_t grain;         /* so many tasks are submitted together in any case: its group is no smaller; 0: 1 */
+    uint32_t lanes;         /* threads, or what stands for them; 0: as many as there are */
     mr_pinning pinning;
     bool has_numa_node;
     uint32_t numa_node;
@@ -39,15 +43,29 @@ typedef struct mr__device_memory {
 
 typedef struct mr__device_info {
     uint32_t lanes;
-    size_t depth; /* tasks that it wants to have at once, so that no lane waits and reads are ahead */
-    size_t group; /* tasks that are best submitted together */
+    size_t depth;       /* tasks that it wants to have at once, so that no lane waits and reads are ahead */
+    size_t group;       /* tasks that are best submitted together */
+    uint64_t launch_ns; /* what a submission takes beside its tasks; 0: nothing, and then groups are not made larger */
     mr__device_memory memory;
 } mr__device_info;
 
 typedef struct mr__device mr__device;
 
+/* One of several of a type that are here. */
+typedef struct mr__device_found {
+    uint32_t number; /* 1 of "opencl:1" */
+    bool usable;
+    bool is_host; /* the host's own cores under another name: nobody gets it who does not ask for it */
+} mr__device_found;
+
 typedef struct mr__device_type {
     const char *name;
+
+    /*
+     * Those that are here, by number; up to `most` of them. MR_EUNSUPPORTED with detail: there cannot be any, and what
+     * to do is in the words. NULL: there is one, and it has no number.
+     */
+    int (*list)(const mr_hooks *hooks, mr__device_found *found, size_t most, size_t *count, mr__detail *detail);
 
     /* Whether there is one here; MR_EUNSUPPORTED with detail. NULL: always. */
     int (*probe)(mr__detail *detail);
@@ -111,6 +129,9 @@ struct mr__device {
 
 extern const mr__device_type mr__device_cpu;
 extern const mr__device_type mr__device_sim;
+
+/* All types, behind the last NULL. */
+const mr__device_type *const *mr__device_types(void);
 
 /* The type of that name; NULL: there is none. */
 const mr__device_type *mr__device_type_of(const char *name);

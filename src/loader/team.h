@@ -11,6 +11,7 @@
 
 #include "device/sim/sim.h"
 #include "loader/headers.h"
+#include "loader/naming.h"
 #include "loader/setup.h"
 #include "measure/trace.h"
 #include "route/crew.h"
@@ -30,10 +31,12 @@ typedef struct mr__slot_jobs {
 } mr__slot_jobs;
 
 typedef struct mr__team {
+    mr__device_names named; /* what the user asked for */
     mr__device *devices[MR__SCHED_DEVICES_MAX];
     const char *names[MR__SCHED_DEVICES_MAX];
     uint64_t launch_ns[MR__SCHED_DEVICES_MAX];
     uint32_t count;
+    bool hostless;                   /* there are accelerators, and nobody else */
     uint32_t lacked[MR__TEAM_KINDS]; /* devices that cannot do this recipe on a form of this kind, a bit each */
     bool lacking;                    /* somebody lacks something */
     mr__headers *headers;            /* with that, what images' own headers say; NULL: the index has to do */
@@ -56,7 +59,7 @@ typedef struct mr__team {
     uint64_t armed_ns; /* when the world wakes the crew; UINT64_MAX: it will not */
 } mr__team;
 
-/* After the ring is there. On failure everything is closed. */
+/* After the ring is there, and team.named was read. On failure everything is closed. */
 int mr__team_open(mr_loader *loader, const mr_loader_options *options, uint32_t threads, mr__detail *detail);
 
 /* Once it is known which dataset and recipe it is: what was kept of them is read. */
@@ -92,8 +95,11 @@ size_t mr__team_done(mr_loader *loader, mr__task *first, size_t count);
 /* What is wrong with a device that is set aside, in words. The mutex is held. False: nothing is. */
 bool mr__team_trouble(const mr_loader *loader, char *text, size_t nbytes);
 
-/* A list for a device, that pipeline.c has claimed. Without the mutex. */
-void mr__team_submit(mr_loader *loader, const mr__gift *gift);
+/*
+ * A list for a device, that pipeline.c has claimed. Returns those of it, *count of them, that are done already: they
+ * take more memory than any device has. Without the mutex.
+ */
+mr__task *mr__team_submit(mr_loader *loader, const mr__gift *gift, size_t *count);
 
 /* Deadlines, and devices that are tried again. Without the mutex. */
 void mr__team_tick(mr_loader *loader);
@@ -113,6 +119,15 @@ bool mr__team_advance(mr_loader *loader);
 
 /* Everything that can be had back is asked for. Without the mutex. */
 void mr__team_cancel(mr_loader *loader);
+
+/* For a trace: what the crew saw. */
+void mr__team_watch(void *user, const mr__sight *sight);
+
+/* The processor's time that threads of all devices took. Without the mutex. */
+uint64_t mr__team_core_ns(const mr_loader *loader);
+
+/* What a device is busy with for longest: the first that is. Without the mutex. */
+bool mr__team_oldest(const mr_loader *loader, uint64_t *ordinal, const char **doing);
 
 /* Of devices and policy. The mutex is held. */
 void mr__team_fill(mr_loader *loader, mr_loader_stats *stats);
