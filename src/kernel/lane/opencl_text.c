@@ -184,11 +184,11 @@ const char *const mr__opencl_text[] = {
     "{\n"
     "return mr_count32(ballot & ((1u << lane.id) - 1u));\n"
     "}\n"
-    "typedef struct mr__turn {\n"
+    "typedef struct mr__lane_turn {\n"
     "uint32_t order;\n"
     "uint32_t item;\n"
-    "} mr__turn;\n"
-    "#define MR_TURN ((MR_GLOBAL const mr__turn *)(arena + list))[group]\n",
+    "} mr__lane_turn;\n"
+    "#define MR_TURN ((MR_GLOBAL const mr__lane_turn *)(arena + list))[group]\n",
     "#define MR_ORDER(type) ((MR_GLOBAL const type *)(arena + MR_TURN.order))\n"
     "#define MR_ITEM (MR_TURN.item)\n"
     "#define MR_REFUSE(status) ((void)mr_atomic_or(arena + (status), 1u))\n"
