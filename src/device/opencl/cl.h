@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The part of OpenCL 1.2 that is used here, in OpenCL's own names: types, numbers, functions. It is written down so that
- * a build needs no headers of OpenCL, and the library is loaded when it is asked for (cl_load.c).
+ * The part of OpenCL 1.2 that is used here, in OpenCL's own names: types, numbers, functions. It is written down so
+ * that a build needs no headers of OpenCL, and the library is loaded when it is asked for (cl_load.c).
  */
 #ifndef MR_DEVICE_OPENCL_CL_H
 #define MR_DEVICE_OPENCL_CL_H

@@ -10,18 +10,37 @@ enum { ALLOC_MIN = 64 << 20, PLATFORMS_MAX = 16, DEVICES_MAX = 64 };
 
 /* --- what a device says of itself --- */
 
+/* OpenCL has an error, not a part, for a text that is longer than its place: it is asked for here, and cut. */
+typedef struct answer {
+    char text[1024];
+    size_t nbytes;
+} answer;
+
+static void tidy(answer *a, char *text, size_t most)
+{
+    a->text[a->nbytes < sizeof a->text ? a->nbytes : sizeof a->text - 1] = 0;
+    const char *from = a->text + strspn(a->text, " ");
+    size_t length = strnlen(from, most - 1);
+    while (length != 0 && from[length - 1] == ' ')
+        length--;
+    memcpy(text, from, length);
+    text[length] = 0;
+}
+
 static void text_of(const mr__cl *cl, cl_device_id device, cl_uint what, char *text, size_t most)
 {
-    char all[1024]; /* OpenCL has an error, not a part, for a text that is longer than its place */
-    size_t nbytes = 0;
-    text[0] = 0;
-    if (cl->GetDeviceInfo(device, what, sizeof all, all, &nbytes) != CL_SUCCESS || nbytes == 0)
-        return;
-    all[nbytes < sizeof all ? nbytes : sizeof all - 1] = 0;
-    const char *from = all + strspn(all, " ");
-    snprintf(text, most, "%s", from);
-    for (size_t n = strlen(text); n != 0 && text[n - 1] == ' '; n--)
-        text[n - 1] = 0;
+    answer a = {.nbytes = 0};
+    if (cl->GetDeviceInfo(device, what, sizeof a.text, a.text, &a.nbytes) != CL_SUCCESS)
+        a.nbytes = 0;
+    tidy(&a, text, most);
+}
+
+static void platform_text(const mr__cl *cl, cl_platform_id platform, cl_uint what, char *text, size_t most)
+{
+    answer a = {.nbytes = 0};
+    if (cl->GetPlatformInfo(platform, what, sizeof a.text, a.text, &a.nbytes) != CL_SUCCESS)
+        a.nbytes = 0;
+    tidy(&a, text, most);
 }
 
 static uint64_t number_of(const mr__cl *cl, cl_device_id device, cl_uint what, size_t nbytes)
@@ -105,17 +124,6 @@ static const char *reason(const mr__cl *cl, const mr__cl_found *found)
 }
 
 /* --- all of them --- */
-
-static void platform_text(const mr__cl *cl, cl_platform_id platform, cl_uint what, char *text, size_t most)
-{
-    char all[1024];
-    size_t nbytes = 0;
-    text[0] = 0;
-    if (cl->GetPlatformInfo(platform, what, sizeof all, all, &nbytes) != CL_SUCCESS || nbytes == 0)
-        return;
-    all[nbytes < sizeof all ? nbytes : sizeof all - 1] = 0;
-    snprintf(text, most, "%s", all);
-}
 
 /* The devices of one platform, from number *number on. False: that is enough. */
 static bool each_of(const mr__cl *cl, cl_platform_id platform, uint32_t *number,

@@ -84,38 +84,22 @@ static const char *name_of(cl_int error)
         "CL_LINK_PROGRAM_FAILURE",
     };
     static const char *const second[] = {
-        "CL_INVALID_VALUE",
-        "CL_INVALID_DEVICE_TYPE",
-        "CL_INVALID_PLATFORM",
-        "CL_INVALID_DEVICE",
-        "CL_INVALID_CONTEXT",
-        "CL_INVALID_QUEUE_PROPERTIES",
-        "CL_INVALID_COMMAND_QUEUE",
-        "CL_INVALID_HOST_PTR",
-        "CL_INVALID_MEM_OBJECT",
-        "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR",
-        "CL_INVALID_IMAGE_SIZE",
-        "CL_INVALID_SAMPLER",
-        "CL_INVALID_BINARY",
-        "CL_INVALID_BUILD_OPTIONS",
-        "CL_INVALID_PROGRAM",
-        "CL_INVALID_PROGRAM_EXECUTABLE",
-        "CL_INVALID_KERNEL_NAME",
-        "CL_INVALID_KERNEL_DEFINITION",
-        "CL_INVALID_KERNEL",
-        "CL_INVALID_ARG_INDEX",
-        "CL_INVALID_ARG_VALUE",
-        "CL_INVALID_ARG_SIZE",
-        "CL_INVALID_KERNEL_ARGS",
-        "CL_INVALID_WORK_DIMENSION",
-        "CL_INVALID_WORK_GROUP_SIZE",
-        "CL_INVALID_WORK_ITEM_SIZE",
-        "CL_INVALID_GLOBAL_OFFSET",
-        "CL_INVALID_EVENT_WAIT_LIST",
-        "CL_INVALID_EVENT",
-        "CL_INVALID_OPERATION",
-        "CL_INVALID_GL_OBJECT",
-        "CL_INVALID_BUFFER_SIZE",
+        "CL_INVALID_VALUE",           "CL_INVALID_DEVICE_TYPE",
+        "CL_INVALID_PLATFORM",        "CL_INVALID_DEVICE",
+        "CL_INVALID_CONTEXT",         "CL_INVALID_QUEUE_PROPERTIES",
+        "CL_INVALID_COMMAND_QUEUE",   "CL_INVALID_HOST_PTR",
+        "CL_INVALID_MEM_OBJECT",      "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR",
+        "CL_INVALID_IMAGE_SIZE",      "CL_INVALID_SAMPLER",
+        "CL_INVALID_BINARY",          "CL_INVALID_BUILD_OPTIONS",
+        "CL_INVALID_PROGRAM",         "CL_INVALID_PROGRAM_EXECUTABLE",
+        "CL_INVALID_KERNEL_NAME",     "CL_INVALID_KERNEL_DEFINITION",
+        "CL_INVALID_KERNEL",          "CL_INVALID_ARG_INDEX",
+        "CL_INVALID_ARG_VALUE",       "CL_INVALID_ARG_SIZE",
+        "CL_INVALID_KERNEL_ARGS",     "CL_INVALID_WORK_DIMENSION",
+        "CL_INVALID_WORK_GROUP_SIZE", "CL_INVALID_WORK_ITEM_SIZE",
+        "CL_INVALID_GLOBAL_OFFSET",   "CL_INVALID_EVENT_WAIT_LIST",
+        "CL_INVALID_EVENT",           "CL_INVALID_OPERATION",
+        "CL_INVALID_GL_OBJECT",       "CL_INVALID_BUFFER_SIZE",
     };
     enum { FIRST = sizeof first / sizeof *first, SECOND = sizeof second / sizeof *second, SECOND_FROM = 30 };
     if (error <= 0 && error > -FIRST)
@@ -138,8 +122,8 @@ mr__cl_error_words mr__cl_error_text(cl_int error)
 
 int mr__cl_code(cl_int error)
 {
-    bool memory = error == CL_MEM_OBJECT_ALLOCATION_FAILURE || error == CL_OUT_OF_HOST_MEMORY ||
-                  error == CL_INVALID_BUFFER_SIZE;
+    bool memory =
+        error == CL_MEM_OBJECT_ALLOCATION_FAILURE || error == CL_OUT_OF_HOST_MEMORY || error == CL_INVALID_BUFFER_SIZE;
     return memory ? MR_ENOMEM : MR_EDEVICE;
 }
 

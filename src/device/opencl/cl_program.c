@@ -172,8 +172,8 @@ static int build_failed(const job *j, cl_int error, mr__detail *detail)
     cl_device_id device = j->found->device;
     if (j->cl->GetProgramBuildInfo(j->program, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &nbytes) == CL_SUCCESS) {
         char *log = mr__alloc_zero(j->hooks, nbytes + 1);
-        if (log != NULL && j->cl->GetProgramBuildInfo(j->program, device, CL_PROGRAM_BUILD_LOG, nbytes, log, NULL) ==
-                               CL_SUCCESS)
+        if (log != NULL &&
+            j->cl->GetProgramBuildInfo(j->program, device, CL_PROGRAM_BUILD_LOG, nbytes, log, NULL) == CL_SUCCESS)
             first_error(log, line, sizeof line);
         mr__free(j->hooks, log);
     }

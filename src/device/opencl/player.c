@@ -2,8 +2,8 @@
 /*
  * 1. A deck's queue is in order: what is put into it is done one after the other, so events are only for learning how
  *    it went and when it ended.
- * 2. The last thing in it waits for the events of all others: one of them that failed makes it fail. Its callback is the
- *    only one, and the only place where `played` is called.
+ * 2. The last thing in it waits for the events of all others: one of them that failed makes it fail. Its callback is
+ * the only one, and the only place where `played` is called.
  * 3. Nothing that can fail comes after that callback is set.
  * 4. The host writes an arena of its own memory only while it is mapped: from the beginning, and from the end of each
  *    play on, until the next play unmaps it.
@@ -338,7 +338,7 @@ static bool put_launch(mr__cl_deck *d, const mr__launch *launch)
     uint32_t most = groups_at_once(d, (uint32_t)lanes);
     for (uint32_t first = 0, groups; first < launch->groups; first += groups) {
         groups = launch->groups - first < most ? launch->groups - first : most;
-        uint32_t list = launch->list + first * (uint32_t)sizeof(mr__turn);
+        uint32_t list = launch->list + first * (uint32_t)sizeof(mr__lane_turn);
         size_t items = groups * lanes;
         cl_event event = NULL;
         cl_int error = cl->SetKernelArg(kernel, 0, sizeof d->arena, &d->arena);

@@ -11,9 +11,9 @@
  * A player is a context on one device with the built program. A deck is one queue, in order, with an arena; several
  * decks of a player play side by side. Playing does not wait: the end is told by an event's callback.
  *
- * Zero copy: on a processor or an integrated device the arena is host memory, and what the host puts is there. Elsewhere
- * it is sent. On a processor kernels write into the batch itself; elsewhere results are read from the arena's end
- * straight into the batch.
+ * Zero copy: on a processor or an integrated device the arena is host memory, and what the host puts is there.
+ * Elsewhere it is sent. On a processor kernels write into the batch itself; elsewhere results are read from the arena's
+ * end straight into the batch.
  */
 #ifndef MR_DEVICE_OPENCL_PLAYER_H
 #define MR_DEVICE_OPENCL_PLAYER_H
@@ -26,11 +26,11 @@ typedef struct mr__cl_deck mr__cl_deck;
 typedef struct mr__cl_facts {
     char name[128], vendor[128], version[128], driver[128];
     bool is_cpu, is_gpu;
-    bool unified;   /* its memory is the host's */
-    bool doubles;   /* numbers of 64 bits: some ops need them */
-    bool exact;     /* divides floats as IEEE says; without it, it is not used */
-    bool subgroups; /* of 32, which teams then are */
-    uint32_t units; /* that compute */
+    bool unified;                         /* its memory is the host's */
+    bool doubles;                         /* numbers of 64 bits: some ops need them */
+    bool exact;                           /* divides floats as IEEE says; without it, it is not used */
+    bool subgroups;                       /* of 32, which teams then are */
+    uint32_t units;                       /* that compute */
     uint64_t memory_nbytes, alloc_nbytes; /* in all; of one buffer at most */
 } mr__cl_facts;
 
@@ -77,9 +77,9 @@ typedef struct mr__cl_piece {
 typedef void mr__cl_played(void *user, int code, const char *why, const uint8_t *words);
 
 /*
- * Sends the tape, runs its launches, and gets the pieces (nbytes of the batch in all, each piece inside). Does not wait.
- * On failure, with detail, `played` is not called. A deck whose play failed may play again: MR_ENOMEM is of that play
- * only; after MR_EDEVICE it fails for good.
+ * Sends the tape, runs its launches, and gets the pieces (nbytes of the batch in all, each piece inside). Does not
+ * wait. On failure, with detail, `played` is not called. A deck whose play failed may play again: MR_ENOMEM is of that
+ * play only; after MR_EDEVICE it fails for good.
  *
  * In place: where options.in_place is set, the device is a processor, and all pieces are in host memory as they are in
  * the batch (to - at is the same for all, and the batch's nbytes from there on are memory of its), kernels write there.
