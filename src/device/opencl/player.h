@@ -39,6 +39,9 @@ typedef struct mr__cl_options {
     const char *library;   /* NULL: MILLRACE_OPENCL of the environment, else libOpenCL.so.1 */
     uint32_t number;       /* of the device: as mr__cl_list counts them */
     bool no_cache;         /* the program is built anew, and not kept */
+    bool in_place;         /* on a processor, kernels write into the batch itself where they can (mr__cl_deck_play) */
+    bool sends;            /* as if the device's memory were not the host's: for tests */
+    uint32_t groups_max;   /* of one launch: for tests; 0: as many as devices take */
 } mr__cl_options;
 
 /* MR_EUNSUPPORTED: no library, no platform, no such device, or one that lacks what we need; MR_EDEVICE: it failed. With
@@ -75,7 +78,11 @@ typedef void mr__cl_played(void *user, int code, const char *why, const uint8_t 
 
 /*
  * Sends the tape, runs its launches, and gets the pieces (nbytes of the batch in all, each piece inside). Does not
- * wait. On failure, with detail, `played` is not called.
+ * wait. On failure, with detail, `played` is not called. A deck whose play failed may play again: MR_ENOMEM is of that
+ * play only; after MR_EDEVICE it fails for good.
+ *
+ * In place: where options.in_place is set, the device is a processor, and all pieces are in host memory as they are in
+ * the batch (to - at is the same for all, and the batch's nbytes from there on are memory of its), kernels write there.
  */
 int mr__cl_deck_play(mr__cl_deck *deck, const mr__tape *tape, uint64_t nbytes, const mr__cl_piece *pieces, size_t count,
                      mr__cl_played *played, void *user, mr__detail *detail);
