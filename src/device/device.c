@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const mr__device_type *const types[] = {&mr__device_cpu, &mr__device_sim, NULL};
+static const mr__device_type *const types[] = {&mr__device_cpu, &mr__device_opencl, &mr__device_sim, NULL};
 
 const mr__device_type *const *mr__device_types(void)
 {

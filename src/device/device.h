@@ -11,6 +11,8 @@
  * 3. A slot is written to between submit and done of its task, by nobody else, and not after.
  * 4. Nothing polls.
  * 5. MR_EDEVICE and MR_ENOMEM say nothing about a sample: another device may do it.
+ * 6. A task that needs more memory than the device has, is given to it only where nobody else is: it does it in some
+ *    other way, or its code is about the sample (MR_ELIMIT).
  */
 #ifndef MR_DEVICE_DEVICE_H
 #define MR_DEVICE_DEVICE_H
@@ -25,15 +27,14 @@ typedef struct mr__device_options {
     const mr__work *work; /* stays */
     mr__done *done;
     void *user;
-    const char *name;       /* as the user has it: "opencl:1"; NULL: the type's */
-    uint32_t number;        /* which of its type: 1 of "opencl:1" */
-    uint64_t memory_nbytes; /* that it may take of its own memory; 0: as much as it thinks right */
-    uint32_t grain;         /* so many tasks are submitted together in any case: its group is no smaller; 0: 1 */
-    uint32_t lanes;         /* threads, or what stands for them; 0: as many as there are */
+    uint32_t lanes; /* threads, or what stands for them; 0: as many as there are */
     mr_pinning pinning;
     bool has_numa_node;
     uint32_t numa_node;
     const struct mr__sim_options *sim; /* for `sim` alone (device/sim/sim.h); NULL: a plain one in a world of its own */
+    uint32_t number;                   /* which of its kind: opencl:1 is 1 */
+    uint64_t memory_nbytes;            /* of a device with memory of its own, at most; 0: what it has */
+    bool alone;                        /* there is no other device: it is never abandoned, and does what it can */
     struct mr__board *board;           /* lanes run only on cores that this gives them (cpu/cores.h); NULL: on any */
 } mr__device_options;
 
@@ -129,6 +130,7 @@ struct mr__device {
 
 extern const mr__device_type mr__device_cpu;
 extern const mr__device_type mr__device_sim;
+extern const mr__device_type mr__device_opencl;
 
 /* All types, behind the last NULL. */
 const mr__device_type *const *mr__device_types(void);

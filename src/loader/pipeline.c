@@ -275,18 +275,6 @@ static void fill_slot(mr_loader *l, mr__slot *slot)
         mix_slot(l, slot);
 }
 
-static bool end_tasks(mr_loader *l, mr__task *first, size_t count);
-
-/* What a crew has for a device. Some of it may be done at once. */
-static void submit_gift(mr_loader *l, const mr__gift *gift)
-{
-    size_t count;
-    mr__task *done = mr__team_submit(l, gift, &count);
-    mr__slot *slot = done != NULL ? done->batch : NULL;
-    if (done != NULL && end_tasks(l, done, count))
-        mix_slot(l, slot);
-}
-
 void mr__loader_dispatch(mr_loader *l)
 {
     bool moves = l->device->type->advance != NULL; // who waits, waits for its events
@@ -304,7 +292,7 @@ void mr__loader_dispatch(mr_loader *l)
             continue;
         }
         if (l->team.crew != NULL) {
-            submit_gift(l, &c.gift);
+            mr__team_submit(l, &c.gift);
             continue;
         }
         mr__task *first = c.slot->tasks + c.first;
@@ -378,9 +366,9 @@ static bool mend(mr__slot *slot, mr__task *task)
     return true;
 }
 
-/* True: the slot is to be mixed by the caller. */
-static bool end_tasks(mr_loader *l, mr__task *first, size_t count)
+void mr__loader_on_done(void *user, mr__task *first, size_t count)
 {
+    mr_loader *l = user;
     mr__slot *slot = first->batch;
     size_t settled = count;
     mr__team_look(l, first);
@@ -391,14 +379,7 @@ static bool end_tasks(mr_loader *l, mr__task *first, size_t count)
     }
     if (l->team.crew != NULL)
         settled = mr__team_done(l, first, count);
-    return settled != 0 && settle(l, slot, settled);
-}
-
-void mr__loader_on_done(void *user, mr__task *first, size_t count)
-{
-    mr_loader *l = user;
-    mr__slot *slot = first->batch;
-    bool mix = end_tasks(l, first, count);
+    bool mix = settled != 0 && settle(l, slot, settled);
     mr__loader_dispatch(l); // first, so that others have something to do
     if (mix) {
         mix_slot(l, slot);

@@ -171,48 +171,17 @@ void mr__team_describe_again(mr_loader *l, mr__task *task)
 
 /* 2. What comes back, and when something is late. */
 
-/* Without a host: what no device has the memory for. That it is unknown, is no reason: the device will say why. */
-static mr__task *take_out(mr_loader *l, mr__gift *gift, size_t *count)
+void mr__team_submit(mr_loader *l, const mr__gift *gift)
 {
-    mr__task *out = NULL, **out_end = &out, **end = &gift->first;
-    for (mr__task *task = gift->first; task != NULL; task = task->next) {
-        if (task->need_nbytes <= gift->limit_nbytes || task->need_nbytes == MR__NEED_UNKNOWN) {
-            *end = task;
-            end = &task->next;
-            continue;
-        }
-        task->code = mr__fail(&task->detail, MR_ELIMIT,
-                              "the sample takes %llu bytes of a device's memory, and %s has %llu: name cpu too, which "
-                              "has the host's",
-                              (unsigned long long)task->need_nbytes, l->team.names[gift->device],
-                              (unsigned long long)gift->limit_nbytes);
-        task->begun_ns = mr__team_now_ns(l);
-        task->busy_ns = task->lane = 0;
-        *out_end = task;
-        out_end = &task->next;
-        ++*count;
-    }
-    *end = *out_end = NULL;
-    gift->count -= *count;
-    return out;
-}
-
-mr__task *mr__team_submit(mr_loader *l, const mr__gift *all, size_t *count)
-{
-    mr__gift some = *all;
-    const mr__gift *gift = &some;
     mr__device *device = l->team.devices[gift->device];
-    *count = 0;
-    mr__task *done = l->team.hostless ? take_out(l, &some, count) : NULL;
-    if (gift->count == 0 || device->type->submit(device, gift->first, gift->count) == 0)
-        return done;
+    if (device->type->submit(device, gift->first, gift->count) == 0)
+        return;
     mr__mutex_lock(&l->mutex); // it is closed, or has no room: others do it, if anybody is there
     mr__crew_refused(l->team.crew, gift, mr__team_now_ns(l));
     l->in_flight -= gift->count;
     if (l->in_flight == 0)
         mr__condition_wake_all(&l->news);
     mr__mutex_unlock(&l->mutex);
-    return done;
 }
 
 static mr__mark mark_of(const mr_loader *l, const mr__task *task)
@@ -260,8 +229,22 @@ bool mr__team_doubts(const mr_loader *l, const mr__task *task)
     return l->team.crew != NULL && mr__crew_doubts(l->team.crew, task);
 }
 
+/* What an accelerator did that nobody deals to. */
+static void count_alone(mr_loader *l, const mr__task *first)
+{
+    mr__mutex_lock(&l->mutex);
+    l->team.alone_submissions++;
+    for (const mr__task *task = first; task != NULL; task = task->next) {
+        l->team.alone_tasks++;
+        l->team.alone_busy_ns += task->busy_ns;
+    }
+    mr__mutex_unlock(&l->mutex);
+}
+
 void mr__team_look(mr_loader *l, mr__task *first)
 {
+    if (l->team.alone)
+        count_alone(l, first);
     if (l->team.crew == NULL)
         return;
     mr__crew_check(first, l->work.finish.output.sample_nbytes);
@@ -455,11 +438,18 @@ void mr__team_fill(mr_loader *l, mr_loader_stats *s)
     const mr__team *t = &l->team;
     s->simulated = t->world != NULL;
     s->policy = t->crew != NULL ? t->policy->name : "intrabatch";
-    s->device_count = t->crew != NULL ? t->count : 0;
+    s->device_count = t->crew != NULL || t->alone ? t->count : 0;
     if (t->crew != NULL && t->trainer != NULL)
         s->beside = mr__beside_mode_name(mr__crew_beside(t->crew)->mode);
-    for (uint32_t d = 0; d < s->device_count; d++)
+    for (uint32_t d = 0; t->crew != NULL && d < t->count; d++)
         fill_device(t, d, &s->devices[d]);
+    if (t->alone)
+        s->devices[0] = (mr_device_stats){.name = t->names[0],
+                                          .lanes = l->info.lanes,
+                                          .samples = t->alone_tasks,
+                                          .jobs = t->alone_tasks,
+                                          .submissions = t->alone_submissions,
+                                          .busy_seconds = (double)t->alone_busy_ns / 1e9};
     s->traced = t->trace != NULL ? mr__trace_count(t->trace) : 0;
     s->forgotten = t->trace != NULL ? mr__trace_forgotten(t->trace) : 0;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The devices of a loader. One alone, without a policy that was asked for, is given tasks in order by pipeline.c. Else
- * there is a crew (route/crew.h): each batch is described to it when its slot is opened, and it says who gets what.
+ * The devices of a loader. One alone, host or accelerator, is given tasks in order by pipeline.c, unless a policy was
+ * asked for. Else there is a crew (route/crew.h): each batch is described to it when its slot is opened, and it says
+ * who gets what.
  *
  * A simulated machine ("sim:FILE") has a world of its own time, in which its devices and its trainer live: then the
  * loader's clock is that world's, and whoever waits for a batch moves it.
@@ -36,7 +37,10 @@ typedef struct mr__team {
     const char *names[MR__SCHED_DEVICES_MAX];
     uint64_t launch_ns[MR__SCHED_DEVICES_MAX];
     uint32_t count;
-    bool hostless;                   /* there are accelerators, and nobody else */
+    bool asked;    /* the user wants a policy, or a trace */
+    bool hostless; /* there are accelerators, and nobody else */
+    bool alone;    /* there is one accelerator, and no crew: what it did is counted here */
+    uint64_t alone_tasks, alone_submissions, alone_busy_ns;
     uint32_t lacked[MR__TEAM_KINDS]; /* devices that cannot do this recipe on a form of this kind, a bit each */
     bool lacking;                    /* somebody lacks something */
     mr__headers *headers;            /* with that, what images' own headers say; NULL: the index has to do */
@@ -86,7 +90,8 @@ void mr__team_describe_again(mr_loader *loader, mr__task *task);
 /* Whether the code of a task that came back says nothing about its sample. Without the mutex. */
 bool mr__team_doubts(const mr_loader *loader, const mr__task *task);
 
-/* Tasks came back: their checksums are compared, and who watches sees them as they are. Without the mutex. */
+/* Tasks came back: they are counted, their checksums are compared, and who watches sees them as they are. Without the
+ * mutex. */
 void mr__team_look(mr_loader *loader, mr__task *first);
 
 /* Tasks came back, and what is bad among them was judged: how many are settled. Without the mutex. */
@@ -95,11 +100,8 @@ size_t mr__team_done(mr_loader *loader, mr__task *first, size_t count);
 /* What is wrong with a device that is set aside, in words. The mutex is held. False: nothing is. */
 bool mr__team_trouble(const mr_loader *loader, char *text, size_t nbytes);
 
-/*
- * A list for a device, that pipeline.c has claimed. Returns those of it, *count of them, that are done already: they
- * take more memory than any device has. Without the mutex.
- */
-mr__task *mr__team_submit(mr_loader *loader, const mr__gift *gift, size_t *count);
+/* A list for a device, that pipeline.c has claimed. Without the mutex. */
+void mr__team_submit(mr_loader *loader, const mr__gift *gift);
 
 /* Deadlines, and devices that are tried again. Without the mutex. */
 void mr__team_tick(mr_loader *loader);

@@ -72,8 +72,8 @@ static int open_one(mr_loader *l, const mr__device_name *name, mr__device_option
 {
     bool host = name->type == &mr__device_cpu;
     mr__detail inner = {0};
-    options.name = name->text;
     options.number = name->number;
+    options.alone = l->team.alone;
     if (!host)
         options.board = NULL;
     int result = open_device(l, name->type, &options, name->text, &inner);
@@ -88,6 +88,8 @@ static int open_named(mr_loader *l, const mr__device_options *options, mr__detai
 {
     mr__team *t = &l->team;
     int result = mr__names_find(&t->named, l->types, &l->outer, detail);
+    t->hostless = result == 0 && t->named.at[0].type->list != NULL;
+    t->alone = t->hostless && t->named.count == 1 && !t->asked;
     for (uint32_t i = 0; i < t->named.count && result == 0; i++) {
         result = open_one(l, &t->named.at[i], *options, detail);
         if (result != 0 && t->named.automatic && i != 0) {
@@ -95,7 +97,6 @@ static int open_named(mr_loader *l, const mr__device_options *options, mr__detai
             result = 0;
         }
     }
-    t->hostless = result == 0 && t->named.at[0].type->list != NULL;
     return result;
 }
 
@@ -270,6 +271,7 @@ static int choose_policy(mr_loader *l, const mr_loader_options *o, mr__detail *d
                         o->policy);
     t->tiny = l->work.record_nbytes != 0 && l->work.record_nbytes <= TINY_NBYTES;
     t->grain = mr__policy_grain(t->policy, l->batch, t->tiny ? TINY : 1);
+    t->asked = o->policy != NULL || o->trace != 0;
     t->armed_ns = UINT64_MAX;
     return 0;
 }
@@ -288,7 +290,6 @@ static int open_all(mr_loader *l, const mr_loader_options *o, uint32_t threads, 
                                   .numa_node = o->numa_node,
                                   .board = l->share != NULL ? l->share->board : NULL};
     int result = choose_policy(l, o, detail);
-    options.grain = t->grain;
     if (result == 0 && machine != NULL)
         result = load_hardware(l, machine, detail);
     if (result == 0)
@@ -301,8 +302,7 @@ static int open_all(mr_loader *l, const mr_loader_options *o, uint32_t threads, 
     if (result == 0 && o->trace != 0 && (result = mr__trace_new(&l->hooks, o->trace, &t->trace)) != 0)
         return mr__fail(detail, result, "a trace of %llu tasks: %s", (unsigned long long)o->trace,
                         result == MR_ENOMEM ? "out of memory" : "at most 2^22");
-    bool several = t->count > 1 || t->hostless;
-    if (result == 0 && (machine != NULL || several || o->policy != NULL || o->trace != 0))
+    if (result == 0 && (machine != NULL || t->count > 1 || t->asked))
         result = make_crew(l, o, detail);
     for (uint32_t d = 0; d < t->count; d++)
         t->counts_memory = t->counts_memory || t->devices[d]->type->abandon != NULL;

@@ -208,7 +208,6 @@ bool mr__crew_next(mr__crew *c, uint64_t now_ns, mr__gift *gift)
         if (pick == NULL)
             continue;
         *gift = wrap(pick);
-        gift->limit_nbytes = c->options.hostless ? c->sched->stations[i].memory.limit_nbytes : MR__BUDGET_ANY;
         return true;
     }
     return false;

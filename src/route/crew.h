@@ -56,7 +56,7 @@ typedef struct mr__crew_options {
     const char *const *names;                         /* of them, for messages; stay */
     const uint64_t *launch_ns;                        /* of each; NULL: 0 */
     uint32_t device_count;                            /* the first is the host */
-    bool hostless;                                    /* there is none among them: what does not fit is an error */
+    bool hostless;                                    /* there is none among them */
     uint64_t memory_nbytes;                           /* that each may take of its own memory, at most; 0: as it says */
     uint32_t batches, jobs;                           /* at once; in a batch at most */
     uint32_t forms;                                   /* [1] */
@@ -94,7 +94,6 @@ typedef struct mr__gift {
     uint32_t device;
     mr__task *first;
     size_t count;
-    uint64_t limit_nbytes; /* hostless: what the device has for one task. More than that nobody has */
 } mr__gift;
 
 /* False: nobody is to get anything now. */

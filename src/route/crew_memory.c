@@ -16,8 +16,8 @@ uint64_t mr__crew_limit_of(const mr__crew *c, const mr__device_memory *memory)
 }
 
 /*
- * Without a host nobody takes what does not fit, and the batch would wait for ever. So it counts as if it did: whoever
- * gets it says that it does not (mr__gift.limit_nbytes).
+ * Without a host nobody would take what fits nowhere, and the batch would wait for ever. So it counts as if it did:
+ * whoever gets it does it in some other way, or says that it cannot.
  */
 void mr__crew_bound_need(const mr__crew *c, mr__job *job)
 {
