@@ -238,11 +238,11 @@ int mr__tape_end(mr__tape *t)
         levels = t->calls[i].level >= levels ? t->calls[i].level + 1 : levels;
     bool all = reserve_launches(t);
     for (uint32_t level = 0; level < levels && all; level++) {
-        uint64_t used[(MR__KERNEL_COUNT + 63) / 64] = {0};
+        uint64_t used[MR__KERNEL_GUEST / 64 + 1] = {0};
         for (size_t i = 0; i < t->call_count; i++)
             if (t->calls[i].level == level)
                 used[t->calls[i].kernel / 64] |= UINT64_C(1) << t->calls[i].kernel % 64;
-        for (uint32_t k = 0; k < MR__KERNEL_COUNT && all; k++)
+        for (uint32_t k = 0; k <= MR__KERNEL_GUEST && all; k++)
             if ((used[k / 64] >> k % 64 & 1) != 0)
                 all = add_launch(t, level, (mr__kernel)k);
     }
