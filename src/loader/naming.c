@@ -65,10 +65,23 @@ static size_t letters_between(const char *a, size_t a_nbytes, const char *b)
     return row[b_nbytes];
 }
 
+/* What others call it; NULL: nobody does. */
+static const char *meant_by(const word *w, const mr__device_type *const *types)
+{
+    static const char *const meant[][2] = {{"gpu", "opencl"}, {"cuda", "opencl"}, {"cl", "opencl"}, {"host", "cpu"}};
+    for (size_t i = 0; i < sizeof meant / sizeof *meant; i++)
+        for (size_t k = 0; types[k] != NULL; k++)
+            if (is_named(w, meant[i][0]) && strcmp(types[k]->name, meant[i][1]) == 0)
+                return types[k]->name;
+    return NULL;
+}
+
 /* NULL: it is like none of them. */
 static const char *nearest_of(const word *w, const mr__device_type *const *types)
 {
-    const char *nearest = AUTO;
+    const char *nearest = AUTO, *meant = meant_by(w, types);
+    if (meant != NULL)
+        return meant;
     size_t least = letters_between(w->text, w->name_nbytes, AUTO);
     for (; *types != NULL; types++) {
         size_t its = letters_between(w->text, w->name_nbytes, (*types)->name);
