@@ -437,7 +437,7 @@ void mr__team_fill(mr_loader *l, mr_loader_stats *s)
 {
     const mr__team *t = &l->team;
     s->simulated = t->world != NULL;
-    s->policy = t->crew != NULL ? t->policy->name : "intrabatch";
+    s->policy = t->crew != NULL ? t->policy->name : t->alone ? "naive-device" : "intrabatch";
     s->device_count = t->crew != NULL || t->alone ? t->count : 0;
     if (t->crew != NULL && t->trainer != NULL)
         s->beside = mr__beside_mode_name(mr__crew_beside(t->crew)->mode);

@@ -119,7 +119,7 @@ static int fail_lack(const mr_loader *l, size_t lack, mr_form form, mr__detail *
     const char *device = t->names[t->count - 1], *kind = form != MR_FORM_NONE ? mr_form_name(form) : "any image";
     char hint[80] = "";
     if (t->hostless)
-        snprintf(hint, sizeof hint, ": name the host too, device=cpu,%s", device);
+        snprintf(hint, sizeof hint, ": name the host too, as in cpu,%s", device);
     if (lack == LACKS_FORM)
         return mr__fail(detail, MR_EUNSUPPORTED, "the device %s cannot decode %s%s", device, kind, hint);
     const mr__step_type *step = mr__step_type_of(l->recipe->steps[lack - LACKS_STEP].kind);

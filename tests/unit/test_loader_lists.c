@@ -194,7 +194,7 @@ static void what_one_lacks_others_do(void **state)
     devices_tape wanted = devices_all(source, RECIPE, &o), got;
     twin_make.lacks_png = true;
     o = plain("twin:0,twin:1");
-    refuses(RECIPE, &o, MR_EUNSUPPORTED, "the device twin:1 cannot decode png: name the host too, device=cpu,twin:1");
+    refuses(RECIPE, &o, MR_EUNSUPPORTED, "the device twin:1 cannot decode png: name the host too, as in cpu,twin:1");
     o = plain("cpu,twin:0");
     got = run(RECIPE, &o);
     devices_compare(&got, &wanted, "without PNG");
@@ -203,7 +203,7 @@ static void what_one_lacks_others_do(void **state)
     twin_make.lacks = MR_STEP_FLIP;
     o = plain("twin:0");
     refuses(RECIPE, &o, MR_EUNSUPPORTED,
-            "the device twin:0 cannot do flip, step 2 of the recipe, on png: name the host too, device=cpu,twin:0");
+            "the device twin:0 cannot do flip, step 2 of the recipe, on png: name the host too, as in cpu,twin:0");
     o = plain("cpu,twin:0");
     got = run(RECIPE, &o);
     devices_compare(&got, &wanted, "without flip");
