@@ -3,8 +3,8 @@
  * A team's lanes are fibers: a lane runs until it comes to a collective word, then the next one does, and when all are
  * there, all go on. Lanes that are alone are a loop.
  *
- * For TSan (base/sanitize.h), lanes that are alone are fibers too, and there are several gangs, which take groups in
- * turn. What it is told:
+ * For TSan (base/sanitize.h), lanes that are alone are spread over a few fibers too (a fiber is a thread to it, and
+ * dear), and there are several gangs, which take groups in turn. What it is told:
  *
  *     1. What was done before a launch is seen by all its lanes, and what they do, by all that comes after it.
  *     2. What lanes of a team do before a collective word is seen by those that come back from it. (One of two
@@ -23,9 +23,9 @@
 #include <string.h>
 
 #if defined(MR__TSAN)
-enum { GANGS = 3, ALONE_IN_FIBERS = 1 };
+enum { GANGS = 3, ALONE_FIBERS = 8 };
 #else
-enum { GANGS = 1, ALONE_IN_FIBERS = 0 };
+enum { GANGS = 1, ALONE_FIBERS = 0 };
 #endif
 
 enum { ALLOTS_MAX = 16, SHARED_GAP = 64, SHARED_BLOCK = MR__SHARED_NBYTES + ALLOTS_MAX * 2 * SHARED_GAP };
@@ -36,7 +36,7 @@ static const mr__lane_kernel kernels[] = {MR__KERNELS(FUNCTION)};
 
 typedef struct lane_state {
     mr__gang *gang;
-    mr__fiber *fiber;
+    mr__fiber *fiber; /* that it is run by; of lanes that are alone, the first few have some */
     uint32_t id;
     int line;        /* that it waits at; 0: it has not begun, or has ended */
     bool ended;      /* */
@@ -55,7 +55,8 @@ struct mr__gang {
     uint8_t *arena, *out;
     uint32_t list, group;
     lane_state lanes[MR__ALONE_LANES];
-    uint32_t words[MR__TEAM_LANES]; /* what all have given, while they go on */
+    uint32_t order[MR__ALONE_LANES]; /* that lanes run in */
+    uint32_t words[MR__TEAM_LANES];  /* what all have given, while they go on */
     uint8_t *shared;
     uint32_t shared_used; /* with gaps */
     allot allots[ALLOTS_MAX];
@@ -188,13 +189,16 @@ MR__UNWATCHED uint32_t mr__gang_shuffle(mr_lane lane, uint32_t n, uint32_t from,
 
 /* 2. A group. */
 
-MR__UNWATCHED static void run_lane(void *arg)
+/* Of lanes that are alone, fiber i runs the ith one, and every so many after it. */
+MR__UNWATCHED static void run_fiber(void *arg)
 {
     lane_state *l = arg;
     mr__gang *g = l->gang;
+    bool team = g->kernel->lanes == MR__TEAM_LANES;
     mr__sync_take(&g->began);
     mr__sync_take(&g->group_done[1 - g->group_count % 2]);
-    g->kernel->run((mr_lane){l->id, g}, g->group, g->arena, g->out, g->list);
+    for (uint32_t i = l->id; i < g->kernel->lanes; i += team ? MR__TEAM_LANES : ALONE_FIBERS)
+        g->kernel->run((mr_lane){team ? i : g->order[i], g}, g->group, g->arena, g->out, g->list);
     mr__sync_give(&g->group_done[g->group_count % 2]);
     l->line = 0;
     l->ended = true;
@@ -213,38 +217,37 @@ MR__UNWATCHED static void spoil_shared(mr__gang *g)
 }
 
 /* MR_ENOMEM: there is no stack for a lane. */
-MR__UNWATCHED static int begin_lanes(mr__gang *g, uint32_t lanes, bool fibers)
+MR__UNWATCHED static int begin_lanes(mr__gang *g, uint32_t fibers)
 {
-    bool all = true;
     spoil_shared(g);
-    for (uint32_t i = 0; i < lanes && all; i++) {
+    for (uint32_t i = 0; i < MR__ALONE_LANES; i++) {
         lane_state *l = &g->lanes[i];
-        mr__fiber *fiber = l->fiber;
-        if (fibers && fiber == NULL)
-            all = (fiber = mr__fiber_new(g->emulation->hooks)) != NULL;
-        *l = (lane_state){.gang = g, .fiber = fiber, .id = i};
-        if (fibers && all)
-            mr__fiber_begin(fiber, run_lane, l);
+        *l = (lane_state){.gang = g, .fiber = l->fiber, .id = i};
+        if (i >= fibers)
+            continue;
+        if (l->fiber == NULL && (l->fiber = mr__fiber_new(g->emulation->hooks)) == NULL)
+            return MR_ENOMEM;
+        mr__fiber_begin(l->fiber, run_fiber, l);
     }
     mr__sync_give(&g->began);
-    return all ? 0 : MR_ENOMEM;
+    return 0;
 }
 
 /* From one collective word to the next. */
-MR__UNWATCHED static void run_stretch(mr__gang *g, uint32_t lanes, uint64_t *dice)
+MR__UNWATCHED static void run_stretch(mr__gang *g, uint64_t *dice)
 {
-    uint32_t order[MR__ALONE_LANES];
-    deal(dice, g->emulation->seed != 0, order, lanes);
-    for (uint32_t i = 0; i < lanes; i++)
-        (void)mr__fiber_go(g->lanes[order[i]].fiber);
+    deal(dice, g->emulation->seed != 0, g->order, MR__TEAM_LANES);
+    for (uint32_t i = 0; i < MR__TEAM_LANES; i++)
+        (void)mr__fiber_go(g->lanes[g->order[i]].fiber);
     for (uint32_t i = 0; i < MR__TEAM_LANES; i++)
         g->words[i] = g->lanes[i].given;
     g->meet_count++;
 }
 
-MR__UNWATCHED static int check_lanes(const mr__gang *g, uint32_t lanes, mr__detail *detail)
+MR__UNWATCHED static int check_lanes(const mr__gang *g, mr__detail *detail)
 {
     const lane_state *first = &g->lanes[0];
+    uint32_t lanes = g->kernel->lanes == MR__TEAM_LANES ? MR__TEAM_LANES : 1;
     if (g->wrong != NULL)
         return mr__fail(detail, MR_EINTERNAL, "kernel %s %s (line %d)", g->kernel->name, g->wrong, g->wrong_line);
     for (const lane_state *l = first + 1; l < first + lanes; l++)
@@ -255,31 +258,30 @@ MR__UNWATCHED static int check_lanes(const mr__gang *g, uint32_t lanes, mr__deta
     return 0;
 }
 
-static void run_loop(mr__gang *g, uint32_t lanes, uint64_t *dice)
+MR__UNWATCHED static void run_alone(mr__gang *g, uint64_t *dice)
 {
-    uint32_t order[MR__ALONE_LANES];
-    deal(dice, g->emulation->seed != 0, order, lanes);
-    for (uint32_t i = 0; i < lanes; i++)
-        g->kernel->run((mr_lane){order[i], g}, g->group, g->arena, g->out, g->list);
+    deal(dice, g->emulation->seed != 0, g->order, MR__ALONE_LANES);
+    for (int i = 0; i < ALONE_FIBERS; i++)
+        (void)mr__fiber_go(g->lanes[i].fiber);
+    for (uint32_t i = 0; i < MR__ALONE_LANES && ALONE_FIBERS == 0; i++)
+        g->kernel->run((mr_lane){g->order[i], g}, g->group, g->arena, g->out, g->list);
 }
 
 static int run_group(mr__gang *g, uint32_t group, uint64_t *dice, mr__detail *detail)
 {
-    uint32_t lanes = g->kernel->lanes;
-    bool fibers = lanes == MR__TEAM_LANES || ALONE_IN_FIBERS;
+    bool team = g->kernel->lanes == MR__TEAM_LANES;
     g->group = group;
     g->group_count++;
-    int result = begin_lanes(g, lanes, fibers);
+    int result = begin_lanes(g, team ? MR__TEAM_LANES : ALONE_FIBERS);
     if (result != 0)
         return mr__fail(detail, result, "out of memory for the lanes of kernel %s", g->kernel->name);
-    if (!fibers) {
-        run_loop(g, lanes, dice);
-        return check_lanes(g, lanes, detail);
-    }
     do {
-        run_stretch(g, lanes, dice);
-        result = check_lanes(g, lanes, detail);
-    } while (result == 0 && !g->lanes[0].ended);
+        if (team)
+            run_stretch(g, dice);
+        else
+            run_alone(g, dice);
+        result = check_lanes(g, detail);
+    } while (result == 0 && team && !g->lanes[0].ended);
     return result;
 }
 
