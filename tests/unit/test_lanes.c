@@ -7,7 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ITEMS = 37, ARENA_NBYTES = 1 << 20 };
+/* Lanes that are threads are slow (test_lanes_threads.c). */
+#if defined(MR__FIBER_THREADS)
+enum { ITEMS = 5, SEEDS = 2 };
+#else
+enum { ITEMS = 37, SEEDS = 5 };
+#endif
+
+enum { ARENA_NBYTES = 1 << 20 };
 
 /* An arena with an order for ITEMS items, and their turns. */
 typedef struct stage {
@@ -29,7 +36,7 @@ static void fill_in(uint32_t *in)
         state = state * 1664525u + 1013904223u;
         in[i] = i < 32 ? i : i < 64 ? UINT32_MAX - i : state >> state % 32;
     }
-    in[77] = 1999;
+    in[70] = 1999;
 }
 
 /* Items come in a turn that is not the groups'. */
@@ -46,7 +53,7 @@ static stage *stage_new(uint32_t each)
     fill_in(words_at(s, s->order.in));
     mr__lane_turn *turns = (mr__lane_turn *)(void *)(s->arena + s->list);
     for (uint32_t i = 0; i < ITEMS; i++)
-        turns[i] = (mr__lane_turn){order_at, (i * 11 + 5) % ITEMS};
+        turns[i] = (mr__lane_turn){order_at, (i * 3 + 5) % ITEMS};
     return s;
 }
 
@@ -174,7 +181,7 @@ static void emulator_gives_them(void **state)
     mr__detail detail;
     assert_int_equal(mr__hooks_init(&hooks, NULL), 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (uint64_t seed = 0; seed < 5; seed++) {
+        for (uint64_t seed = 0; seed < SEEDS; seed++) {
             stage *s = stage_new(cases[i].each);
             mr__emulation emulation = {&hooks, seed};
             int result = mr__emulate_function(&emulation, &cases[i].kernel, s->list, ITEMS, s->arena, NULL, &detail);

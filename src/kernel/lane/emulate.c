@@ -38,8 +38,8 @@ typedef struct lane_state {
     mr__gang *gang;
     mr__fiber *fiber; /* that it is run by; of lanes that are alone, the first few have some */
     uint32_t id;
-    int line;        /* that it waits at; 0: it has not begun, or has ended */
-    bool ended;      /* */
+    int line; /* that it waits at; 0: it has not begun, or has ended */
+    bool ended;
     uint32_t allots; /* that it has come to */
     uint32_t given;  /* what it gave to the word it waits at */
 } lane_state;
@@ -136,17 +136,20 @@ MR__UNWATCHED void *mr__gang_allot(mr_lane lane, size_t nbytes, int line)
 {
     mr__gang *g = lane.gang;
     uint32_t number = g->lanes[lane.id].allots++;
-    if (g->kernel->lanes != MR__TEAM_LANES)
+    if (g->kernel->lanes != MR__TEAM_LANES) {
         note_wrong(g, "has lanes that are alone, and they ask for shared memory", line);
-    else if (number == g->allot_count && !make_allot(g, nbytes))
+        mr__unpoison(g->shared, SHARED_BLOCK); // that is what it ends with
+        return g->shared;
+    }
+    if (number == g->allot_count && !make_allot(g, nbytes))
         note_wrong(g, "asks for more shared memory than every device has", line);
     else if (g->allots[number].nbytes != nbytes)
         note_wrong(g, "has lanes that ask for different shared memory", line);
     else
         mr__unpoison(g->shared + g->allots[number].at, nbytes);
-    while (g->wrong != NULL && g->kernel->lanes == MR__TEAM_LANES)
-        meet(lane, 0, line); // it cannot go on; run_team sees why
-    return g->shared + g->allots[number < g->allot_count ? number : 0].at;
+    while (g->wrong != NULL)
+        meet(lane, 0, line); // it cannot go on; run_group sees why
+    return g->shared + g->allots[number].at;
 }
 
 void mr__gang_barrier(mr_lane lane, int line)
@@ -167,7 +170,7 @@ MR__UNWATCHED uint32_t mr__gang_scan(mr_lane lane, uint32_t n, int line)
 {
     uint32_t sum = 0;
     meet(lane, n, line);
-    for (uint32_t i = 0; i < lane.id; i++)
+    for (uint32_t i = 0; i < lane.id && i < MR__TEAM_LANES; i++)
         sum += lane.gang->words[i];
     return sum;
 }
