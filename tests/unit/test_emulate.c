@@ -211,7 +211,7 @@ static int run(const char *name, uint64_t seed, uint8_t *arena, uint32_t list, m
 {
     mr_hooks hooks;
     (void)mr__hooks_init(&hooks, NULL);
-    mr__emulation emulation = {&hooks, seed};
+    mr__emulation emulation = {.hooks = &hooks, .seed = seed};
     mr__detail_clear(detail);
     return mr__emulate_function(&emulation, kernel_of(name), list, 4, arena, NULL, detail);
 }
@@ -290,7 +290,7 @@ static void seeds_show_races(void **state)
 
 static int wait_in_a_team(const mr_hooks *hooks, void *arg)
 {
-    mr__emulation emulation = {hooks, 1};
+    mr__emulation emulation = {.hooks = hooks, .seed = 1};
     mr__detail detail;
     return mr__emulate_function(&emulation, kernel_of("waits_in_a_team"), 1, 4, arg, NULL, &detail);
 }
@@ -314,7 +314,8 @@ static void no_groups_are_no_work(void **state)
     mr__launch none = {.kernel = (mr__kernel)0};
     assert_int_equal(mr__hooks_init(&hooks, NULL), 0);
     for (uint64_t seed = 0; seed < 2; seed++)
-        assert_int_equal(mr__emulate(&(mr__emulation){&hooks, seed}, &none, 1, NULL, NULL, &detail), 0);
+        assert_int_equal(mr__emulate(&(mr__emulation){.hooks = &hooks, .seed = seed}, &none, 1, NULL, NULL, &detail),
+                         0);
 }
 
 /* 3. What sanitizers find. */

@@ -183,7 +183,7 @@ static void emulator_gives_them(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
             stage *s = stage_new(cases[i].each);
-            mr__emulation emulation = {&hooks, seed};
+            mr__emulation emulation = {.hooks = &hooks, .seed = seed};
             int result = mr__emulate_function(&emulation, &cases[i].kernel, s->list, ITEMS, s->arena, NULL, &detail);
             if (result != 0)
                 fail_msg("%s", detail.text);

@@ -380,8 +380,15 @@ int mr__emulate(const mr__emulation *emulation, const mr__launch *launches, size
     int result = machine_init(&m, emulation, arena, out, detail);
     if (result != 0)
         return result;
-    for (size_t i = 0; i < count && result == 0; i++)
-        result = run_launch(&m, &kernels[launches[i].kernel], launches[i].list, launches[i].groups, detail);
+    mr__lane_kernel guest = {"guest", emulation->guest, MR__TEAM_LANES};
+    for (size_t i = 0; i < count && result == 0; i++) {
+        bool is_guest = launches[i].kernel == MR__KERNEL_GUEST;
+        if (is_guest && guest.run == NULL)
+            result = mr__fail(detail, MR_EUNSUPPORTED, "a tape has a kernel that nobody brought along");
+        else
+            result = run_launch(&m, is_guest ? &guest : &kernels[launches[i].kernel], launches[i].list,
+                                launches[i].groups, detail);
+    }
     machine_fini(&m);
     return result;
 }

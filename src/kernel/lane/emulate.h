@@ -22,22 +22,23 @@
 /* What OpenCL 1.2 has at least for a group, without what its collective words take. */
 #define MR__SHARED_NBYTES ((32u << 10) - 256u)
 
+/* One lane of a kernel, as MR_KERNEL writes it in C. */
+typedef void mr__kernel_function(mr_lane lane, uint32_t group, uint8_t *arena, uint8_t *out, uint32_t list);
+
 typedef struct mr__emulation {
-    const mr_hooks *hooks; /* of mr__hooks_init */
-    uint64_t seed;         /* of the order of lanes and groups; 0: as they are numbered */
+    const mr_hooks *hooks;      /* of mr__hooks_init */
+    uint64_t seed;              /* of the order of lanes and groups; 0: as they are numbered */
+    mr__kernel_function *guest; /* of MR__KERNEL_GUEST, where it is launched */
 } mr__emulation;
 
 /* All launches, one after the other. MR_ENOMEM; MR_EINTERNAL with detail: the kernel has diverged. */
 int mr__emulate(const mr__emulation *emulation, const mr__launch *launches, size_t count, uint8_t *arena, uint8_t *out,
                 mr__detail *detail);
 
-/* What MR_KERNEL begins, in C. */
-typedef void mr__lane_function(mr_lane lane, uint32_t group, uint8_t *arena, uint8_t *out, uint32_t list);
-
 /* A kernel that is not in MR__KERNELS: of a test. */
 typedef struct mr__lane_kernel {
     const char *name;
-    mr__lane_function *run;
+    mr__kernel_function *run;
     uint32_t lanes; /* MR__ALONE_LANES, MR__TEAM_LANES */
 } mr__lane_kernel;
 
