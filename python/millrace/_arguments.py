@@ -226,8 +226,8 @@ def read_device(value: Any, name: str = "device") -> str | None:
 
 
 def split_device(device: Any, prepare_on: Any) -> tuple[Any, str]:
-    """Of mr.torch.Loader's: torch's device, where batches go, and who prepares them. Of names that only the library has,
-    `device` may be either; "cpu" is the same for both."""
+    """Of mr.torch.Loader's: torch's device, where batches go, and who prepares them. `device` may also be
+    names that only the library has; "cpu" is the same for both."""
     names = isinstance(device, (list, tuple))
     if isinstance(device, str):
         names = "," in device or device.split(":")[0].strip() in ("auto", "opencl", "sim")
