@@ -25,8 +25,8 @@ MR_INLINE uint16_t mr__bf16_of_bits(uint32_t bits)
 /* `bits` divided by 2^shift, the nearest whole number, of two the even one. */
 MR_INLINE uint32_t mr__shift_even(uint32_t bits, uint32_t shift)
 {
-    uint32_t half = 1u << (shift - 1), rest = bits & ((1u << shift) - 1u), whole = bits >> shift;
-    return whole + (rest > half || (rest == half && (whole & 1u) != 0));
+    uint32_t middle = 1u << (shift - 1), rest = bits & ((1u << shift) - 1u), whole = bits >> shift;
+    return whole + (rest > middle || (rest == middle && (whole & 1u) != 0));
 }
 
 /* What is rounded up beyond its mantissa, or beyond the largest number, ends up in the next exponent, where it belongs.

@@ -32,8 +32,8 @@ MR_INLINE uint64_t mr__in_53_bits(uint64_t x)
         shift++;
     if (shift == 0)
         return x;
-    uint64_t half = (uint64_t)1 << (shift - 1), rest = x & (2 * half - 1), whole = x >> shift;
-    whole += rest > half || (rest == half && (whole & 1) != 0);
+    uint64_t middle = (uint64_t)1 << (shift - 1), rest = x & (2 * middle - 1), whole = x >> shift;
+    whole += rest > middle || (rest == middle && (whole & 1) != 0);
     return whole << shift;
 }
 

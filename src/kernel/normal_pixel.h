@@ -8,19 +8,9 @@
 #ifndef MR_KERNEL_NORMAL_PIXEL_H
 #define MR_KERNEL_NORMAL_PIXEL_H
 
-#include "kernel/language.h"
+#include "kernel/bits_pixel.h"
 
 enum { MR__NORMAL_PARTS = 31 * 8 };
-
-/* Where v, not 0 and below 2^31, has its highest bit. */
-MR_INLINE uint32_t mr__normal_octave(uint32_t v)
-{
-    uint32_t octave = 0;
-    for (uint32_t half = 16; half != 0; half /= 2)
-        if (v >> (octave + half) != 0)
-            octave += half;
-    return octave;
-}
 
 /* Which cubic, and where in its part. */
 typedef struct mr__normal_spot {
@@ -30,7 +20,7 @@ typedef struct mr__normal_spot {
 
 MR_INLINE mr__normal_spot mr__normal_spot_of(uint32_t word)
 {
-    uint32_t v = (word & 0x7fffffffu) | 1u, octave = mr__normal_octave(v), shifted = v << (31 - octave);
+    uint32_t v = (word & 0x7fffffffu) | 1u, octave = mr__highest_bit(v), shifted = v << (31 - octave);
     mr__normal_spot spot = {8 * octave + (shifted >> 28 & 7u), (float)(int32_t)(shifted >> 4 & 0xffffffu) * 0x1p-24f};
     return spot;
 }
