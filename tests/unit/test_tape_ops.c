@@ -6,6 +6,7 @@
 #include "test.h"
 
 #include "device/tape/sample.h"
+#include "opencl_play.h"
 #include "picture.h"
 #include "taping.h"
 
@@ -69,11 +70,14 @@ static const uint32_t sizes[][2] = {{1, 1}, {1, 37}, {37, 1}, {61, 53}, {3000, 2
 
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
+/* The emulator, or a device that is there: the same tests twice. */
+static taping player;
+
 /* One recipe on one image, gray or RGB. */
 static bool try_one(const char *text, uint32_t width, uint32_t height, uint32_t channels, uint64_t key, uint64_t seed)
 {
     char whole[1024];
-    taping how = {.seed = seed};
+    taping how = {.play = player.play, .user = player.user, .seed = seed};
     mr_image image = picture_make(width, height, channels, 8, key + 1);
     snprintf(whole, sizeof whole, "%s%s", channels == 1 ? "convert(gray) " : "", text);
     bool compared = taping_recipe(&how, whole, &image, key);
@@ -207,5 +211,16 @@ int main(void)
         cmocka_unit_test(each_alone),   cmocka_unit_test(parts_of_images),  cmocka_unit_test(several),
         cmocka_unit_test(large_images), cmocka_unit_test(finished_numbers), cmocka_unit_test(steps_are_taken),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests_name("in the emulator", tests, NULL, NULL);
+    opencl_play cl;
+    mr__detail detail;
+    int result = opencl_play_open(&cl, NULL, &detail);
+    if (result != 0) {
+        printf("on no device: %s\n", detail.text);
+        return failed + (result != MR_EUNSUPPORTED);
+    }
+    player = (taping){.play = opencl_play_tape, .user = &cl};
+    failed += cmocka_run_group_tests_name("on a device", tests, NULL, NULL);
+    opencl_play_close(&cl);
+    return failed;
 }
