@@ -140,7 +140,7 @@ static void copy_out(mr__tape *tape, mr__sheet sheet)
                              .width = sheet.width,
                              .height = sheet.height};
     mr__tape_call_of(tape, MR__KERNEL_place, &place, sizeof place,
-                     MR__CANVAS_GROUPS(sheet.width, (uint64_t)sheet.height));
+                     MR__PLACE_GROUPS(sheet.width, (uint64_t)sheet.height));
 }
 
 static int play_sheet(deck *d, const playing *how, mr__sheet sheet, playing_decoded *out, mr__detail *detail)
