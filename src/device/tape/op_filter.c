@@ -54,12 +54,14 @@ int mr__tape_lay_blur(mr__tape_writer *w, const mr__op *op, size_t count, mr__sh
     mr_rect summed = mr__rect_grown(op->to, order.across_radius, 0, op->width, op->height);
     order.first = summed.x;
     order.columns = summed.width;
-    order.sums = mr__tape_room(w->tape, (uint64_t)order.columns * channels * rows * sizeof(float));
+    mr__sheet sums = mr__tape_sheet(w->tape, order.columns * (uint32_t)sizeof(float), rows, channels);
+    order.sums = sums.at;
     order.to = mr__tape_sheet(w->tape, op->to.width, rows, channels);
     mr__tape_call_of(w->tape, MR__KERNEL_blur_down, &order, sizeof order,
                      MR__CANVAS_GROUPS(order.columns * channels, (uint64_t)rows));
     mr__tape_call_of(w->tape, MR__KERNEL_blur_across, &order, sizeof order,
                      MR__CANVAS_GROUPS(order.to.width * channels, (uint64_t)rows));
+    mr__tape_leave(w->tape, &sums);
     *sheet = order.to;
     return 0;
 }
