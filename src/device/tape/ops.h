@@ -20,4 +20,7 @@ typedef struct mr__tape_op_type {
 
 extern const mr__tape_op_type mr__tape_op_types[MR__OP_KINDS];
 
+mr__tape_lay mr__tape_lay_color; /* tables, saturation, hue, grayscale, permute */
+mr__tape_lay mr__tape_lay_erase, mr__tape_lay_noise, mr__tape_lay_sharpness, mr__tape_lay_blur;
+
 #endif

@@ -151,7 +151,7 @@ uint32_t mr__tape_room(mr__tape *t, uint64_t nbytes)
     uint64_t takes = nbytes <= UINT32_MAX ? round_up(nbytes + t->guard) : UINT64_MAX;
     uint32_t at;
     if (t->code == 0 && take_spare(t, takes, &at))
-        return at;
+        return place_at(t, at, (size_t)nbytes);
     if (t->code != 0 || takes > t->room - t->put)
         return refuse(t);
     t->room -= (uint32_t)takes;

@@ -5,6 +5,10 @@
 
 #include "kernel/lane/lane.h"
 
+#include "kernel/lane/filter.h"
+#include "kernel/lane/levels.h"
+#include "kernel/lane/noise.h"
+#include "kernel/lane/paint.h"
 #include "kernel/lane/pass.h"
 
 #endif

@@ -12,7 +12,18 @@
 /* clang-format off */
 #define MR__KERNELS(K)                                                                                                 \
     K(resample, MR__ALONE_LANES)                                                                                       \
-    K(place, MR__ALONE_LANES)
+    K(place, MR__ALONE_LANES)                                                                                          \
+    K(count_levels, MR__TEAM_LANES)                                                                                    \
+    K(sum_levels, MR__TEAM_LANES)                                                                                      \
+    K(make_tables, MR__TEAM_LANES)                                                                                     \
+    K(paint, MR__ALONE_LANES)                                                                                          \
+    K(add_noise, MR__ALONE_LANES)                                                                                      \
+    K(copy_around, MR__ALONE_LANES)                                                                                    \
+    K(fill, MR__ALONE_LANES)                                                                                           \
+    K(randomize, MR__ALONE_LANES)                                                                                      \
+    K(sharpen, MR__ALONE_LANES)                                                                                        \
+    K(blur_down, MR__ALONE_LANES)                                                                                      \
+    K(blur_across, MR__ALONE_LANES)
 /* clang-format on */
 
 #define MR__KERNEL_NUMBER(name, lanes) MR__KERNEL_##name,
