@@ -31,6 +31,13 @@ typedef int mr__tape_decode_form(mr__tape_writer *writer, const mr__tape_source 
 
 mr__tape_decode_form mr__tape_decode;
 
+/*
+ * What was decoded, turned as its orientation says (1 to 8; 0: as it is) and with these channels, as mr_image_orient
+ * and mr_image_convert make it. Gray of RGB is Pillow's. MR_ENOMEM with detail: the tape is full.
+ */
+int mr__tape_convert(mr__tape_writer *writer, mr__sheet *sheet, uint32_t orientation, uint32_t channels,
+                     mr__detail *detail);
+
 /* Whether there is a kernel for images of this form; the steps of any can be done. */
 bool mr__tape_takes_form(mr_form form);
 

@@ -12,7 +12,8 @@
 /* clang-format off */
 #define MR__KERNELS(K)                                                                                                 \
     K(resample, MR__ALONE_LANES)                                                                                       \
-    K(place, MR__ALONE_LANES)
+    K(place, MR__ALONE_LANES)                                                                                          \
+    K(convert, MR__ALONE_LANES)
 /* clang-format on */
 
 #define MR__KERNEL_NUMBER(name, lanes) MR__KERNEL_##name,
