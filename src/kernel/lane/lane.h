@@ -269,12 +269,12 @@ MR_INLINE uint32_t mr_rank(mr_lane lane, uint32_t ballot)
     return mr_count32(ballot & ((1u << lane.id) - 1u));
 }
 
-typedef struct mr__turn {
+typedef struct mr__lane_turn {
     uint32_t order; /* place in the arena */
     uint32_t item;
-} mr__turn;
+} mr__lane_turn;
 
-#define MR_TURN        ((MR_GLOBAL const mr__turn *)(arena + list))[group]
+#define MR_TURN        ((MR_GLOBAL const mr__lane_turn *)(arena + list))[group]
 #define MR_ORDER(type) ((MR_GLOBAL const type *)(arena + MR_TURN.order))
 #define MR_ITEM        (MR_TURN.item)
 
