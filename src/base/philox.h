@@ -7,9 +7,16 @@
 
 #define MR__PHILOX_ROUNDS 10
 
+/* What kernel/language.h calls MR_INLINE, which is not known here. */
+#if defined(__CUDACC__)
+#define MR__PHILOX_INLINE static __device__ __forceinline__
+#else
+#define MR__PHILOX_INLINE static inline
+#endif
+
 /* Multipliers the authors chose by search; the key grows by the golden ratio and by sqrt(3) - 1, as 32-bit fractions.
  */
-static inline void mr__philox_block(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4])
+MR__PHILOX_INLINE void mr__philox_block(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4])
 {
     uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
     uint32_t k0 = key[0], k1 = key[1];

@@ -9,7 +9,7 @@
  * The samples of a pixel: of 1 (gray), 2 (gray, alpha), 3 (RGB) or 4 (RGBA) become `to`. `opaque` is the alpha of what
  * has none. Of 8 or 16 bits: the sum in mr__gray is below 2^32 for both.
  */
-static inline void mr__channels_change(uint32_t v[4], uint32_t from, uint32_t to, uint32_t opaque)
+MR_INLINE void mr__channels_change(uint32_t v[4], uint32_t from, uint32_t to, uint32_t opaque)
 {
     uint32_t alpha = from == 2 ? v[1] : from == 4 ? v[3] : opaque;
     if (from <= 2)
