@@ -6,6 +6,7 @@
 /* MR__OP_USER is the program's own code, which is on the host. */
 const mr__tape_op_type mr__tape_op_types[MR__OP_KINDS] = {
     [MR__OP_USER] = {0},
+    [MR__OP_WARP] = {mr__tape_lay_warp, .doubles = true},
 };
 
 bool mr__tape_takes_op(mr__op_kind kind, bool doubles)

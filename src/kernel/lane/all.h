@@ -7,5 +7,6 @@
 
 #include "kernel/lane/convert.h"
 #include "kernel/lane/pass.h"
+#include "kernel/lane/warp.h"
 
 #endif

@@ -13,7 +13,11 @@
 #define MR__KERNELS(K)                                                                                                 \
     K(resample, MR__ALONE_LANES)                                                                                       \
     K(place, MR__ALONE_LANES)                                                                                          \
-    K(convert, MR__ALONE_LANES)
+    K(convert, MR__ALONE_LANES)                                                                                        \
+    K(warp_pick, MR__ALONE_LANES)                                                                                      \
+    K(warp_walk, MR__ALONE_LANES)                                                                                      \
+    K(warp, MR__ALONE_LANES)                                                                                           \
+    K(warp_sum, MR__ALONE_LANES)
 /* clang-format on */
 
 #define MR__KERNEL_NUMBER(name, lanes) MR__KERNEL_##name,
