@@ -37,6 +37,15 @@ static const char *const warps[] = {
     "rotate(10..10) rotate(20..20) flip(1) shear(5..5/0..0) translate(0.5/0.5) rrc(9)",
 };
 
+static const char *const elastics[] = {
+    "elastic(1e-6/0, sigma=0.001)",
+    "elastic(50, sigma=0.5)",
+    "elastic(1000000, sigma=0.1, filter=nearest)",
+    "elastic(40/90, sigma=1/3, filter=bicubic, fill=77)",
+    "elastic(50/20, sigma=2/0.7, filter=nearest, fill=3)",
+    "elastic(50, sigma=6, filter=bicubic, fill=3)",
+};
+
 static const uint32_t sizes[][2] = {{1, 1}, {1, 37}, {37, 1}, {61, 53}, {64, 64}, {3000, 2}};
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
@@ -77,10 +86,17 @@ static void warps_give_the_same(void **state)
     run_texts(warps, COUNT(warps));
 }
 
+static void elastics_give_the_same(void **state)
+{
+    (void)state;
+    run_texts(elastics, COUNT(elastics));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(warps_give_the_same),
+        cmocka_unit_test(elastics_give_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ typedef struct mr__tape_op_type {
 extern const mr__tape_op_type mr__tape_op_types[MR__OP_KINDS];
 
 /* Places: op_warp.c, ... */
-mr__tape_lay mr__tape_lay_warp;
+mr__tape_lay mr__tape_lay_warp, mr__tape_lay_elastic;
 
 /* Groups of a kernel that makes a sheet, a lane a pixel. */
 static inline uint64_t mr__tape_groups(const mr__sheet *to)

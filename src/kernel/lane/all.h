@@ -6,6 +6,7 @@
 #include "kernel/lane/lane.h"
 
 #include "kernel/lane/convert.h"
+#include "kernel/lane/elastic.h"
 #include "kernel/lane/pass.h"
 #include "kernel/lane/warp.h"
 

@@ -17,7 +17,10 @@
     K(warp_pick, MR__ALONE_LANES)                                                                                      \
     K(warp_walk, MR__ALONE_LANES)                                                                                      \
     K(warp, MR__ALONE_LANES)                                                                                           \
-    K(warp_sum, MR__ALONE_LANES)
+    K(warp_sum, MR__ALONE_LANES)                                                                                       \
+    K(elastic_noise, MR__ALONE_LANES)                                                                                  \
+    K(elastic_across, MR__ALONE_LANES)                                                                                 \
+    K(elastic_look, MR__ALONE_LANES)
 /* clang-format on */
 
 #define MR__KERNEL_NUMBER(name, lanes) MR__KERNEL_##name,
