@@ -6,6 +6,7 @@
 #include "test.h"
 
 #include "picture.h"
+#include "step/ops.h"
 #include "taping.h"
 
 #include <stdio.h>
@@ -92,11 +93,86 @@ static void elastics_give_the_same(void **state)
     run_texts(elastics, COUNT(elastics));
 }
 
+/* Coefficients whose places are far off, infinite or no numbers; parts that are less than the whole. */
+static void places_of_any_kind(void **state)
+{
+    static const double extremes[][8] = {
+        {1, 0, 0, 0, 1, 0, -1.0 / 20.5, 0},        {1, 0, -20.5, 0, 1, 0, -1.0 / 20.5, 0},
+        {1, 0, 0, 0, 1, 0, 0, -1.0 / 10.5},        {1e300, 1e300, 1e300, -1e300, 1e300, 0, 1e-300, 1e-300},
+        {1e308, 1e308, 0, 1e308, -1e308, 0, 0, 0}, {0, 0, 20, 0, 0, 10, 0, 0},
+        {1e9, 3, 4e9, 1e9, 1, -4e9, 0, 0},         {5000, 1, -70000, 1, 5000, -70000, 0, 0},
+        {0.9, 0.2, 3, -0.3, 1.1, 5, 1e-3, -2e-3},  {-1e18, 1, 1e19, 1, -1e18, 1e19, 0, 0},
+    };
+    (void)state;
+    mr_image image = picture_make(41, 29, 3, 8, 4);
+    for (size_t i = 0; i < 6 * COUNT(extremes); i++) {
+        mr__op op = {.kind = MR__OP_WARP, .width = 41, .height = 29, .to_width = 50, .to_height = 31};
+        op.u.warp = (mr__warp){.perspective = i % 2 == 0,
+                               .sampling = (mr_sampling)(MR_SAMPLING_NEAREST + i / 2 % 3),
+                               .fill = {1, 2, 3, 4}};
+        memcpy(op.u.warp.c, extremes[i / 6], sizeof op.u.warp.c);
+        op.from = (mr_rect){0, 0, 41, 29};
+        op.to = (mr_rect){0, 0, 50, 31};
+        taping_ops(&(taping){.seed = i % 3}, &op, 1, &image);
+        op.to = (mr_rect){3, 7, 40, 19};
+        op.from = mr__op_types[MR__OP_WARP]->need(&op, op.to);
+        taping_ops(&(taping){.seed = i % 3}, &op, 1, &image);
+    }
+    mr_image_fini(&image, NULL);
+}
+
+/* Branches of warps alone; one of them has nothing to do. */
+static void branches_are_mixed(void **state)
+{
+    mr_rect all = {0, 0, 67, 13};
+    mr__op warp = {.kind = MR__OP_WARP, .width = 67, .height = 13, .to_width = 67, .to_height = 13, .from = all};
+    (void)state;
+    warp.to = all;
+    for (uint32_t branches = 1; branches <= MR__BRANCHES_MAX; branches++) {
+        mr__op ops[2 + 2 * MR__BRANCHES_MAX];
+        mr_image image = picture_make(67, 13, branches % 2 == 0 ? 1 : 3, 8, branches);
+        size_t count = 1;
+        ops[0] = (mr__op){.kind = MR__OP_AUGMIX, .width = 67, .height = 13, .to_width = 67, .to_height = 13};
+        ops[0].from = ops[0].to = all;
+        ops[0].u.mix = (mr__mix){.branches = branches, .original = 0.25f};
+        for (uint32_t i = 0; i < branches; i++) {
+            ops[0].u.mix.weight[i] = 0.7499f / (float)branches;
+            ops[0].u.mix.depth[i] = (uint8_t)(i % 3);
+            for (uint32_t k = 0; k < i % 3; k++) {
+                const double c[8] = {1.0 + 0.01 * i, 0.1 * k, i, 0.05, 1.0 - 0.02 * k, -1.0};
+                ops[count] = warp;
+                ops[count].u.warp = (mr__warp){.sampling = (mr_sampling)(MR_SAMPLING_NEAREST + (i + k) % 3)};
+                memcpy(ops[count++].u.warp.c, c, sizeof c);
+            }
+        }
+        ops[0].u.mix.ops = (uint32_t)count - 1;
+        ops[count++] = warp;
+        ops[count - 1].u.warp.quarter = 2;
+        taping_ops(&(taping){.seed = branches % 3}, ops, count, &image);
+        mr_image_fini(&image, NULL);
+    }
+}
+
+static void turned_and_converted(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < COUNT(sizes); s++)
+        for (uint32_t from = 1; from <= 4; from++) {
+            mr_image image = picture_make(sizes[s][0], sizes[s][1], from, 8, from);
+            for (uint32_t orientation = 0; orientation <= 8; orientation++)
+                taping_convert(&(taping){.seed = orientation % 3}, &image, orientation, 1 + (from + orientation) % 4);
+            for (uint32_t to = 1; to <= 4; to++)
+                taping_convert(&(taping){.seed = to % 3}, &image, 0, to);
+            mr_image_fini(&image, NULL);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(warps_give_the_same),
-        cmocka_unit_test(elastics_give_the_same),
+        cmocka_unit_test(warps_give_the_same),  cmocka_unit_test(elastics_give_the_same),
+        cmocka_unit_test(places_of_any_kind),   cmocka_unit_test(branches_are_mixed),
+        cmocka_unit_test(turned_and_converted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,9 @@ extern const mr__tape_op_type mr__tape_op_types[MR__OP_KINDS];
 /* Places: op_warp.c, ... */
 mr__tape_lay mr__tape_lay_warp, mr__tape_lay_elastic;
 
+/* Branches: op_augmix.c. */
+mr__tape_lay mr__tape_lay_augmix;
+
 /* Groups of a kernel that makes a sheet, a lane a pixel. */
 static inline uint64_t mr__tape_groups(const mr__sheet *to)
 {

@@ -5,6 +5,7 @@
 
 #include "kernel/lane/lane.h"
 
+#include "kernel/lane/augmix.h"
 #include "kernel/lane/convert.h"
 #include "kernel/lane/elastic.h"
 #include "kernel/lane/pass.h"

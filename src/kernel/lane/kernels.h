@@ -20,7 +20,8 @@
     K(warp_sum, MR__ALONE_LANES)                                                                                       \
     K(elastic_noise, MR__ALONE_LANES)                                                                                  \
     K(elastic_across, MR__ALONE_LANES)                                                                                 \
-    K(elastic_look, MR__ALONE_LANES)
+    K(elastic_look, MR__ALONE_LANES)                                                                                   \
+    K(augmix, MR__ALONE_LANES)
 /* clang-format on */
 
 #define MR__KERNEL_NUMBER(name, lanes) MR__KERNEL_##name,
