@@ -2,7 +2,7 @@
 #include "device/tape/decode.h"
 
 static mr__tape_decode_form *const decoders[MR_FORM_L3 + 1] = {
-    [MR_FORM_NONE] = NULL,
+    [MR_FORM_RAW] = mr__tape_decode_raw,
 };
 
 bool mr__tape_takes_form(mr_form form)
