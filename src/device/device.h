@@ -39,8 +39,9 @@ typedef struct mr__device_memory {
 
 typedef struct mr__device_info {
     uint32_t lanes;
-    size_t depth; /* tasks that it wants to have at once, so that no lane waits and reads are ahead */
-    size_t group; /* tasks that are best submitted together */
+    size_t depth;       /* tasks that it wants to have at once, so that no lane waits and reads are ahead */
+    size_t group;       /* tasks that are best submitted together */
+    uint64_t launch_ns; /* that a submission takes, beside its tasks */
     mr__device_memory memory;
 } mr__device_info;
 

@@ -211,19 +211,19 @@ static int take_bytes(mr__hands *hands, mr__errand *e, const void **bytes, size_
 }
 
 /* The size and orientation that the stored image has, be it those of the index or not. */
-static int look(mr__hands *hands, mr__errand *e, const void *bytes, size_t nbytes)
+static int look(mr__hands *hands, mr__errand *e)
 {
-    mr_info info = {.struct_size = sizeof info};
-    int result = mr_decoder_info(hands->decoder, bytes, nbytes, &info);
+    mr_info *info = &e->info;
+    *info = (mr_info){.struct_size = sizeof *info};
+    int result = mr_decoder_info(hands->decoder, e->bytes, e->nbytes, info);
     if (result != 0)
         return mr__fail(&e->task->detail, result, "%s: %s", e->fetch.key, mr_decoder_detail(hands->decoder));
-    e->channels = info.channels;
     if (!e->resolved)
-        return resolve(hands, e, info.width, info.height, info.orientation);
-    if (info.width == e->width && info.height == e->height)
+        return resolve(hands, e, info->width, info->height, info->orientation);
+    if (info->width == e->width && info->height == e->height)
         return 0;
     return mr__fail(&e->task->detail, MR_ECORRUPT, "%s: it is %u x %u, but its index says %u x %u", e->fetch.key,
-                    info.width, info.height, e->width, e->height);
+                    info->width, info->height, e->width, e->height);
 }
 
 /*
@@ -251,28 +251,26 @@ static int fail_decode(mr__hands *hands, mr__errand *e, int result)
                     mr_decoder_detail(hands->decoder), cap ? ": memory_nbytes leaves no more for each thread" : "");
 }
 
-static int decode(mr__hands *hands, mr__errand *e, const void *bytes, size_t nbytes, mr_image *part)
+int mr__prepare_decode(mr__hands *hands, mr__errand *e, mr_image *part)
 {
     const mr__work *work = hands->work;
-    bool gray = work->needs.channels == 1 && e->channels >= 3;
+    bool gray = work->needs.channels == 1 && e->info.channels >= 3;
     mr_decode_hints hints = {.struct_size = sizeof hints, .region = mr__pass_region(&e->chain.pass[0])};
     hints.channels = gray ? 3 : work->needs.channels;
     hints.depth = work->needs.depth;
     hints.orient = work->needs.orient;
     (void)mr__fetch_row_index(&e->fetch, &hints.index, &hints.index_nbytes); // a damaged one is none
-    int result = mr__decoder_view(hands->decoder, bytes, nbytes, &hints, part);
+    int result = mr__decoder_view(hands->decoder, e->bytes, e->nbytes, &hints, part);
     if (result != 0)
         return fail_decode(hands, e, result);
     return gray ? make_gray(hands, e, part) : 0;
 }
 
 /* From stored bytes into the slot. */
-static int make_sample(mr__hands *hands, mr__errand *e, const void *bytes, size_t nbytes)
+static int make_sample(mr__hands *hands, mr__errand *e)
 {
     mr_image part;
-    int result = look(hands, e, bytes, nbytes);
-    if (result == 0)
-        result = decode(hands, e, bytes, nbytes, &part);
+    int result = mr__prepare_decode(hands, e, &part);
     if (result != 0)
         return result;
     mr__hands_lap(hands, MR__AT_DECODE, 1, mr_image_row_nbytes(&part) * part.height);
@@ -281,20 +279,37 @@ static int make_sample(mr__hands *hands, mr__errand *e, const void *bytes, size_
     return name_sample(e, result);
 }
 
-int mr__prepare_end(mr__hands *hands, mr__errand *e)
+/* What is kept from earlier images may be in the way of this one. */
+static void trim(mr__hands *hands)
 {
-    const void *bytes;
-    size_t nbytes;
-    e->task->code = take_bytes(hands, e, &bytes, &nbytes);
-    if (e->task->code != 0)
-        return e->task->code;
-    int result = make_sample(hands, e, bytes, nbytes);
-    if (result == MR_ENOMEM) { // what is kept from earlier images may be in the way
-        mr_decoder_trim(hands->decoder);
-        mr__augment_trim(hands->augment);
-        result = make_sample(hands, e, bytes, nbytes);
+    mr_decoder_trim(hands->decoder);
+    mr__augment_trim(hands->augment);
+}
+
+int mr__prepare_open(mr__hands *hands, mr__errand *e)
+{
+    int result = take_bytes(hands, e, &e->bytes, &e->nbytes);
+    if (result == 0 && (result = look(hands, e)) == MR_ENOMEM) {
+        trim(hands);
+        result = look(hands, e);
     }
     return e->task->code = result;
+}
+
+int mr__prepare_make(mr__hands *hands, mr__errand *e)
+{
+    int result = make_sample(hands, e);
+    if (result == MR_ENOMEM) {
+        trim(hands);
+        result = make_sample(hands, e);
+    }
+    return e->task->code = result;
+}
+
+int mr__prepare_end(mr__hands *hands, mr__errand *e)
+{
+    int result = mr__prepare_open(hands, e);
+    return result == 0 ? mr__prepare_make(hands, e) : result;
 }
 
 /* Reads what is wanted, waiting for it. */

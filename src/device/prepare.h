@@ -50,12 +50,15 @@ typedef struct mr__errand {
     mr__task *task;
     mr__fetch fetch;
     mr__read read;
-    uint64_t head_nbytes;             /* read first, of an image that is read in part; 0: it is read whole */
-    bool has_head;                    /* that it was */
-    bool renewed;                     /* the file is another one than was indexed, and is read as it is now */
-    bool away;                        /* its reading was given to a read-ahead; for the device */
-    bool resolved;                    /* the chain is made, from the size that the index has */
-    uint32_t width, height, channels; /* as stored */
+    uint64_t head_nbytes;   /* read first, of an image that is read in part; 0: it is read whole */
+    bool has_head;          /* that it was */
+    bool renewed;           /* the file is another one than was indexed, and is read as it is now */
+    bool away;              /* its reading was given to a read-ahead; for the device */
+    bool resolved;          /* the chain is made, from the size that the index has */
+    uint32_t width, height; /* as stored */
+    const void *bytes;      /* from mr__prepare_open on: the stored image, as far as it was read, */
+    size_t nbytes;
+    mr_info info; /* and what its header says */
     mr__chain chain;
 } mr__errand;
 
@@ -69,6 +72,15 @@ bool mr__prepare_next(mr__hands *hands, mr__errand *errand);
 
 /* The rest. Writes the task's code and detail, and returns the code. Measures decode and augment. */
 int mr__prepare_end(mr__hands *hands, mr__errand *errand);
+
+/*
+ * The rest in two halves, for devices that may do the second: the stored bytes are checked, the header is looked at and
+ * the chain made; then decode and augment, into the slot. mr__prepare_decode is decoding alone: the region's pixels, as
+ * the recipe wants them, in memory of the hands or the errand.
+ */
+int mr__prepare_open(mr__hands *hands, mr__errand *errand);
+int mr__prepare_make(mr__hands *hands, mr__errand *errand);
+int mr__prepare_decode(mr__hands *hands, mr__errand *errand, mr_image *part);
 
 /* All of it, waiting for what is read. */
 int mr__prepare(mr__hands *hands, mr__errand *errand, mr__task *task);

@@ -11,10 +11,10 @@
 #ifndef MR_KERNEL_COLOR_PIXEL_H
 #define MR_KERNEL_COLOR_PIXEL_H
 
-#include <stdint.h>
+#include "kernel/language.h"
 
 /* Pillow's L. */
-static inline uint32_t mr__gray(uint32_t r, uint32_t g, uint32_t b)
+MR_INLINE uint32_t mr__gray(uint32_t r, uint32_t g, uint32_t b)
 {
     return (19595u * r + 38470u * g + 7471u * b + 0x8000u) >> 16;
 }
@@ -24,7 +24,7 @@ static inline uint32_t mr__gray(uint32_t r, uint32_t g, uint32_t b)
  * from -1e6 to 1e6, so that the sum is a number of 32 bits. Truncated and then clipped, it is what it would be the
  * other way round, without a branch that nobody can guess.
  */
-static inline uint8_t mr__blend(uint32_t from, uint32_t to, float alpha)
+MR_INLINE uint8_t mr__blend(uint32_t from, uint32_t to, float alpha)
 {
     float more = alpha * (float)((int32_t)to - (int32_t)from);
     int32_t value = (int32_t)((float)(int32_t)from + more);
@@ -40,7 +40,7 @@ typedef struct mr__hsv {
  * h goes from -1 to 5, a sixth of the circle for each pair of channels. Of the two that are not the largest, one is the
  * least and so at a distance of 1: what is left of Pillow's sum of two distances is a whole number and one of them.
  */
-static inline mr__hsv mr__hsv_of(uint32_t r, uint32_t g, uint32_t b)
+MR_INLINE mr__hsv mr__hsv_of(uint32_t r, uint32_t g, uint32_t b)
 {
     uint32_t most = r > g ? r : g, least = r < g ? r : g;
     most = b > most ? b : most;
@@ -63,7 +63,7 @@ static inline mr__hsv mr__hsv_of(uint32_t r, uint32_t g, uint32_t b)
 }
 
 /* x / 255 to the nearest whole number, x up to 255 * 255. There is never one as near. */
-static inline uint32_t mr__by_255(uint32_t x)
+MR_INLINE uint32_t mr__by_255(uint32_t x)
 {
     return (x + 128 + ((x + 128) >> 8)) >> 8;
 }
@@ -74,7 +74,7 @@ static inline uint32_t mr__by_255(uint32_t x)
  * which with s and f as quotients is v minus a multiple of 1 / (255 * 85), an odd number: never a half, and farther
  * from halves than its floats err.
  */
-static inline void mr__hsv_to_rgb(mr__hsv from, uint8_t rgb[3])
+MR_INLINE void mr__hsv_to_rgb(mr__hsv from, uint8_t rgb[3])
 {
     uint32_t sixth = from.h * 2 / 85, place = from.h * 2 % 85, full = from.v * from.s;
     uint32_t down = sixth % 2 != 0 ? place : 85 - place;

@@ -17,13 +17,13 @@
 #define MR__ELASTIC_GROUP 32
 
 /* Of 16 bits: 2^16 numbers from -1 to 1, which are as far apart, and the mean of which is 0. */
-static inline float mr__elastic_noise(uint32_t half)
+MR_INLINE float mr__elastic_noise(uint32_t half)
 {
     return ((float)(int32_t)half - 32767.5f) * 0x1p-15f;
 }
 
 /* Where a pixel's middle is from -1 to 1, as torch's linspace has it: from both ends, each sum rounded once. */
-static inline float mr__elastic_middle(uint32_t at, uint32_t side)
+MR_INLINE float mr__elastic_middle(uint32_t at, uint32_t side)
 {
     float last = (float)((double)(side - 1) / (double)side);
     float step = side > 1 ? (last + last) / (float)(side - 1) : 0.0f;
@@ -33,7 +33,7 @@ static inline float mr__elastic_middle(uint32_t at, uint32_t side)
 }
 
 /* In pixels from such a middle and what it is displaced by; half a side. */
-static inline float mr__elastic_place(float middle, float displaced, float half)
+MR_INLINE float mr__elastic_place(float middle, float displaced, float half)
 {
     float at = middle + displaced;
     float moved = (at + 1.0f) * half;
@@ -41,14 +41,14 @@ static inline float mr__elastic_place(float middle, float displaced, float half)
 }
 
 /* The largest whole number not above; of numbers from -2^30 to 2^30. */
-static inline int32_t mr__elastic_floor(float value)
+MR_INLINE int32_t mr__elastic_floor(float value)
 {
     int32_t whole = (int32_t)value;
     return (float)whole > value ? whole - 1 : whole;
 }
 
 /* The weights of the four around, cubic with a = -3/4; t is how far it is from the second. */
-static inline void mr__elastic_cubic(float t, float weight[4])
+MR_INLINE void mr__elastic_cubic(float t, float weight[4])
 {
     const float a = -0.75f;
     float far = t + 1.0f, back = 1.0f - t, next = 2.0f - t;
@@ -59,7 +59,7 @@ static inline void mr__elastic_cubic(float t, float weight[4])
 }
 
 /* A sum of samples, and of the weights of those that are inside. */
-static inline uint8_t mr__elastic_filled(float sum, float inside, float fill)
+MR_INLINE uint8_t mr__elastic_filled(float sum, float inside, float fill)
 {
     float above = (sum - fill) * inside;
     return mr__rounded_u8(above + fill);

@@ -6,13 +6,13 @@
 #ifndef MR_KERNEL_FILTER_PIXEL_H
 #define MR_KERNEL_FILTER_PIXEL_H
 
-#include <stdint.h>
+#include "kernel/language.h"
 
 /*
  * Pillow's SMOOTH: a sample and its eight neighbours, itself five times, divided by 13 and rounded (13 is odd: no two
  * are as near). `sum` has all nine, once each.
  */
-static inline int32_t mr__smooth(int32_t sum, int32_t value)
+MR_INLINE int32_t mr__smooth(int32_t sum, int32_t value)
 {
     return (sum + 4 * value + 6) / 13;
 }
@@ -21,7 +21,7 @@ static inline int32_t mr__smooth(int32_t sum, int32_t value)
  * Pillow's blend of what is smooth with what is, as its Sharpness enhances: cut off, and where the factor is not within
  * 0 to 1, clipped. (Within, it cannot leave 0 to 255.)
  */
-static inline uint8_t mr__sharpened(int32_t smooth, int32_t value, float factor)
+MR_INLINE uint8_t mr__sharpened(int32_t smooth, int32_t value, float factor)
 {
     float change = factor * (float)(value - smooth);
     float sum = (float)smooth + change;
@@ -29,7 +29,7 @@ static inline uint8_t mr__sharpened(int32_t smooth, int32_t value, float factor)
 }
 
 /* The whole number next to a value from 0 to 255 and a little beyond; of two the even one. */
-static inline uint8_t mr__rounded_u8(float value)
+MR_INLINE uint8_t mr__rounded_u8(float value)
 {
     float whole = (value + 12582912.0f) - 12582912.0f; /* 1.5 2^23: floats there are whole numbers */
     return whole <= 0.0f ? 0 : whole >= 255.0f ? 255 : (uint8_t)(int32_t)whole;
@@ -37,7 +37,7 @@ static inline uint8_t mr__rounded_u8(float value)
 
 /* Where a place outside of 0 to side - 1 is mirrored to; the outermost one is not repeated. It is off by less than a
  * side. */
-static inline int32_t mr__mirrored(int32_t at, int32_t side)
+MR_INLINE int32_t mr__mirrored(int32_t at, int32_t side)
 {
     at = at < 0 ? -at : at;
     return at < side ? at : 2 * (side - 1) - at;

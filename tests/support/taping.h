@@ -3,19 +3,10 @@
 #ifndef TESTS_SUPPORT_TAPING_H
 #define TESTS_SUPPORT_TAPING_H
 
-#include "device/tape/chain.h"
-#include "device/tape/decode.h"
-#include <millrace/millrace.h>
+#include "playing.h"
 
-/* Who plays tapes: `arena` has tape->nbytes, of which the host has written the first tape->put. NULL: the emulator. */
-typedef int taping_play(void *user, const mr__tape *tape, uint8_t *arena, uint8_t *out, size_t out_nbytes,
-                        mr__detail *detail);
-
-typedef struct taping {
-    taping_play *play; /* NULL: the emulator, with `seed` */
-    void *user;
-    uint64_t seed;
-} taping;
+typedef playing_play taping_play;
+typedef playing taping;
 
 /*
  * Runs a recipe on an image as mr_applier does, and by kernels; the test fails where a byte differs, or where the tape

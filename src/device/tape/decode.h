@@ -17,6 +17,7 @@ typedef struct mr__tape_source {
     const mr_info *info;
     mr_rect region;       /* as stored: before orientation */
     mr_decoder *decoder;  /* of the lane: whose state (parsed headers, entropy tables, scratch) may be used */
+    uint32_t reduce;      /* 1; of forms of coefficients also 2, 4, 8: a reduced image, of which `region` then is */
     const uint8_t *index; /* row index of a JPEG; NULL: none */
     size_t index_nbytes;
 } mr__tape_source;
@@ -30,6 +31,12 @@ typedef int mr__tape_decode_form(mr__tape_writer *writer, const mr__tape_source 
                                  mr__detail *detail);
 
 mr__tape_decode_form mr__tape_decode;
+
+/*
+ * Turns a sheet as EXIF's orientation says (0 or 1: as it is), and gives it these channels: gray of RGB is Pillow's L.
+ */
+int mr__tape_convert(mr__tape_writer *writer, mr__sheet *sheet, uint32_t orientation, uint32_t channels,
+                     mr__detail *detail);
 
 /* Whether there is a kernel for images of this form; the steps of any can be done. */
 bool mr__tape_takes_form(mr_form form);

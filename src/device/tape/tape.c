@@ -180,14 +180,14 @@ static bool add_launch(mr__tape *t, uint32_t level, mr__kernel kernel)
             groups += t->calls[i].items;
     if (groups == 0)
         return true;
-    if (groups > UINT32_MAX / sizeof(mr__turn) || t->launch_count == t->launch_max)
+    if (groups > UINT32_MAX / sizeof(mr__lane_turn) || t->launch_count == t->launch_max)
         return false;
-    uint32_t list = mr__tape_put(t, (size_t)groups * sizeof(mr__turn), &bytes);
-    mr__turn *turn = bytes;
+    uint32_t list = mr__tape_put(t, (size_t)groups * sizeof(mr__lane_turn), &bytes);
+    mr__lane_turn *turn = bytes;
     for (size_t i = 0; turn != NULL && i < t->call_count; i++)
         if (t->calls[i].level == level && t->calls[i].kernel == kernel)
             for (uint32_t item = 0; item < t->calls[i].items; item++)
-                *turn++ = (mr__turn){t->calls[i].order, item};
+                *turn++ = (mr__lane_turn){t->calls[i].order, item};
     t->launches[t->launch_count++] = (mr__launch){kernel, list, (uint32_t)groups};
     return turn != NULL;
 }

@@ -36,28 +36,13 @@
 #ifndef MR_KERNEL_LANE_LANE_H
 #define MR_KERNEL_LANE_LANE_H
 
+#include "kernel/language.h"
+
 #if defined(__OPENCL_VERSION__)
 
-#pragma OPENCL FP_CONTRACT OFF
-#if defined(cl_khr_fp64)
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#define MR_HAS_DOUBLE
-#endif
 #if defined(MR_SUBGROUPS)
 #pragma OPENCL EXTENSION cl_khr_subgroups : enable
 #endif
-typedef uchar uint8_t;
-typedef char int8_t;
-typedef ushort uint16_t;
-typedef short int16_t;
-typedef uint uint32_t;
-typedef int int32_t;
-typedef ulong uint64_t;
-typedef long int64_t;
-#define MR_GLOBAL         global
-#define MR_SHARED         local
-#define MR_TABLE          constant
-#define MR_INLINE         static inline
 #define MR_ALLOT(T, v, n) local T v[n]
 #define MR_KERNEL(name)   kernel void mr_##name(global uint8_t *arena, global uint8_t *out, uint32_t list)
 
@@ -159,12 +144,6 @@ MR_INLINE uint32_t mr_shuffle(mr_lane lane, uint32_t n, uint32_t from)
 
 #elif defined(__CUDACC__)
 
-#include <stdint.h>
-#define MR_HAS_DOUBLE
-#define MR_GLOBAL
-#define MR_SHARED
-#define MR_TABLE          static __device__ const
-#define MR_INLINE         static __device__ __forceinline__
 #define MR_ALLOT(T, v, n) __shared__ T v[n]
 #define MR_KERNEL(name)   extern "C" __global__ void mr_##name(uint8_t *arena, uint8_t *out, uint32_t list)
 
@@ -207,14 +186,6 @@ MR_INLINE uint32_t mr_sum(mr_lane lane, uint32_t n)
 
 #else
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#define MR_HAS_DOUBLE
-#define MR_GLOBAL
-#define MR_SHARED
-#define MR_TABLE          static const
-#define MR_INLINE         static inline
 #define MR_ALLOT(T, v, n) T *v = mr__gang_allot(lane, sizeof(T) * (n), __LINE__)
 #define MR_KERNEL(name)                                                                                                \
     static inline void mr__kernel_##name(mr_lane lane, uint32_t group, uint8_t *arena, uint8_t *out, uint32_t list)
@@ -269,12 +240,12 @@ MR_INLINE uint32_t mr_rank(mr_lane lane, uint32_t ballot)
     return mr_count32(ballot & ((1u << lane.id) - 1u));
 }
 
-typedef struct mr__turn {
+typedef struct mr__lane_turn {
     uint32_t order; /* place in the arena */
     uint32_t item;
-} mr__turn;
+} mr__lane_turn;
 
-#define MR_TURN        ((MR_GLOBAL const mr__turn *)(arena + list))[group]
+#define MR_TURN        ((MR_GLOBAL const mr__lane_turn *)(arena + list))[group]
 #define MR_ORDER(type) ((MR_GLOBAL const type *)(arena + MR_TURN.order))
 #define MR_ITEM        (MR_TURN.item)
 
