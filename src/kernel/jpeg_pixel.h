@@ -11,28 +11,28 @@
 #ifndef MR_KERNEL_JPEG_PIXEL_H
 #define MR_KERNEL_JPEG_PIXEL_H
 
-#include <stdint.h>
+#include "kernel/language.h"
 
 /* Lines are many instructions, and are to be part of the loops that they stand in. */
-#define MR__LINE static inline __attribute__((always_inline))
+#define MR__LINE MR_INLINE __attribute__((always_inline))
 
 /* Frequencies or samples of one line of a block; shorter lines leave the last ones. */
 typedef struct mr__idct_line {
     int16_t at[8];
 } mr__idct_line;
 
-MR__LINE int16_t mr__idct_saturated(int32_t value)
+MR_INLINE int16_t mr__idct_saturated(int32_t value)
 {
     return (int16_t)(value < -32768 ? -32768 : value > 32767 ? 32767 : value);
 }
 
-MR__LINE uint32_t mr__idct_times(int16_t value, int16_t constant)
+MR_INLINE uint32_t mr__idct_times(int16_t value, int16_t constant)
 {
     return (uint32_t)(value * constant);
 }
 
 /* Half a unit of `shift` bits was added before. */
-MR__LINE int16_t mr__idct_narrow(uint32_t value, uint32_t shift)
+MR_INLINE int16_t mr__idct_narrow(uint32_t value, uint32_t shift)
 {
     return mr__idct_saturated((int32_t)value >> shift);
 }
@@ -101,7 +101,7 @@ MR__LINE mr__idct_pair mr__idct_line2(int32_t first, int16_t x1, int16_t x3, int
 }
 
 /* One sample of a block: libjpeg looks the byte up by 10 bits of the value. */
-MR__LINE int16_t mr__idct_one(int16_t dc)
+MR_INLINE int16_t mr__idct_one(int16_t dc)
 {
     int32_t value = (dc + 4) >> 3;
     return (int16_t)(((value + 512) & 1023) - 512);
@@ -111,24 +111,24 @@ MR__LINE int16_t mr__idct_one(int16_t dc)
  * A block whose rows below the first are all zero takes a short cut down its columns, which shifts modulo 2^16 where
  * the long way saturates.
  */
-MR__LINE int16_t mr__idct_short_cut(int16_t value)
+MR_INLINE int16_t mr__idct_short_cut(int16_t value)
 {
     return (int16_t)(value * 4);
 }
 
-MR__LINE uint8_t mr__jpeg_clamp(int32_t value)
+MR_INLINE uint8_t mr__jpeg_clamp(int32_t value)
 {
     return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
 }
 
 /* From a value around 0. */
-MR__LINE uint8_t mr__jpeg_sample(int16_t value)
+MR_INLINE uint8_t mr__jpeg_sample(int16_t value)
 {
     return (uint8_t)(value < -128 ? 0 : value > 127 ? 255 : value + 128);
 }
 
 /* What a pixel lies between two samples, or two sums of such. Whoever divides adds what rounds. */
-MR__LINE int32_t mr__jpeg_blend(int32_t near, int32_t far)
+MR_INLINE int32_t mr__jpeg_blend(int32_t near, int32_t far)
 {
     return 3 * near + far;
 }
@@ -137,7 +137,7 @@ MR__LINE int32_t mr__jpeg_blend(int32_t near, int32_t far)
  * Where a side has two pixels a sample: the sample that is blended into pixel `at` beside its own, of `count`. The edge
  * of the image is its own neighbour.
  */
-MR__LINE uint32_t mr__jpeg_far(uint32_t at, uint32_t count)
+MR_INLINE uint32_t mr__jpeg_far(uint32_t at, uint32_t count)
 {
     uint32_t near = at / 2;
     if (at % 2 == 0)
@@ -146,7 +146,7 @@ MR__LINE uint32_t mr__jpeg_far(uint32_t at, uint32_t count)
 }
 
 /* One pixel; constants are multiples of 2^16, as in the JFIF specification. */
-MR__LINE void mr__jpeg_ycc_pixel(int32_t y, int32_t cb, int32_t cr, uint8_t *to)
+MR_INLINE void mr__jpeg_ycc_pixel(int32_t y, int32_t cb, int32_t cr, uint8_t *to)
 {
     cb -= 128;
     cr -= 128;
