@@ -36,9 +36,13 @@ static inline __attribute__((always_inline)) void convert_row(const void *from, 
     uint32_t opaque = f.depth == 8 ? 255 : 65535;
     for (uint32_t i = 0; i < count; i++) {
         size_t at = (size_t)i * f.channels;
-        uint32_t v[4];
-        for (uint32_t c = 0; c < f.channels; c++)
-            v[c] = load(from, at + c, f.depth);
+        uint32_t v[4] = {load(from, at, f.depth), 0, 0, 0};
+        if (f.channels >= 2)
+            v[1] = load(from, at + 1, f.depth);
+        if (f.channels >= 3)
+            v[2] = load(from, at + 2, f.depth);
+        if (f.channels == 4)
+            v[3] = load(from, at + 3, f.depth);
         mr__channels_change(v, f.channels, t.channels, opaque);
         for (uint32_t c = 0; c < t.channels; c++)
             store(to, (size_t)i * t.channels + c, t.depth, change_depth(v[c], f.depth, t.depth));
