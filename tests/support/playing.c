@@ -54,7 +54,10 @@ static int deck_play(deck *d, const playing *how, uint8_t *out, size_t out_nbyte
     if (how->play != NULL)
         return how->play(how->user, &d->tape, d->arena, out, out_nbytes, detail);
     mr__emulation emulation = {.hooks = &d->hooks, .seed = how->seed, .guest = how->guest};
-    return mr__emulate(&emulation, d->tape.launches, d->tape.launch_count, d->arena, out, detail);
+    mr__tape_fence(&d->tape, d->arena);
+    result = mr__emulate(&emulation, d->tape.launches, d->tape.launch_count, d->arena, out, detail);
+    mr__tape_unfence(&d->tape, d->arena);
+    return result;
 }
 
 static uint64_t arena_for(uint64_t nbytes)
@@ -140,7 +143,7 @@ static void copy_out(mr__tape *tape, mr__sheet sheet)
                              .width = sheet.width,
                              .height = sheet.height};
     mr__tape_call_of(tape, MR__KERNEL_place, &place, sizeof place,
-                     MR__CANVAS_GROUPS(sheet.width, (uint64_t)sheet.height));
+                     MR__PLACE_GROUPS(sheet.width, (uint64_t)sheet.height));
 }
 
 static int play_sheet(deck *d, const playing *how, mr__sheet sheet, playing_decoded *out, mr__detail *detail)
