@@ -14,7 +14,7 @@ typedef struct mr__order_convert {
 MR_KERNEL(convert)
 {
     MR_ALONE;
-    MR_GLOBAL const mr__order_convert *o = MR_ORDER(mr__order_convert);
+    const mr__order_convert order = *MR_ORDER(mr__order_convert), *o = &order;
     uint32_t groups = MR__ROW_GROUPS(o->to.width), y = MR_ITEM / groups, x = MR_ITEM % groups * MR_LANES + lane.id;
     if (x >= o->to.width)
         return;

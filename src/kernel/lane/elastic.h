@@ -52,7 +52,7 @@ typedef struct mr__order_elastic_look {
 MR_KERNEL(elastic_noise)
 {
     MR_ALONE;
-    MR_GLOBAL const mr__order_elastic_noise *o = MR_ORDER(mr__order_elastic_noise);
+    const mr__order_elastic_noise order = *MR_ORDER(mr__order_elastic_noise), *o = &order;
     uint32_t parts = MR__NOISE_GROUPS(o->groups), row = MR_ITEM / parts;
     uint32_t block = MR_ITEM % parts * MR_LANES + lane.id, at = block / 8, first = block % 8;
     if (at >= o->groups)
@@ -77,7 +77,7 @@ MR_INLINE float mr__elastic_along_y(uint32_t word)
 MR_KERNEL(elastic_across)
 {
     MR_ALONE;
-    MR_GLOBAL const mr__order_elastic_across *o = MR_ORDER(mr__order_elastic_across);
+    const mr__order_elastic_across order = *MR_ORDER(mr__order_elastic_across), *o = &order;
     uint32_t groups = MR__ROW_GROUPS(o->columns), row = MR_ITEM / groups;
     uint32_t column = MR_ITEM % groups * MR_LANES + lane.id;
     if (column >= o->columns)
@@ -102,8 +102,8 @@ MR_KERNEL(elastic_across)
 }
 
 /* Blurred down: the one along x (axis 0) or y (1) at this pixel. */
-MR_INLINE float mr__elastic_down(MR_GLOBAL const uint8_t *arena, MR_GLOBAL const mr__order_elastic_look *o,
-                                 uint32_t axis, uint32_t column, uint32_t row)
+MR_INLINE float mr__elastic_down(MR_GLOBAL const uint8_t *arena, const mr__order_elastic_look *o, uint32_t axis,
+                                 uint32_t column, uint32_t row)
 {
     MR_GLOBAL const float *from = (MR_GLOBAL const float *)(arena + o->blurred) + 2 * column + axis;
     MR_GLOBAL const float *weights = (MR_GLOBAL const float *)(arena + o->weights[axis]);
@@ -119,28 +119,28 @@ MR_INLINE float mr__elastic_down(MR_GLOBAL const uint8_t *arena, MR_GLOBAL const
 }
 
 /* Where it is looked up along an axis; `at` is its column or row. */
-MR_INLINE float mr__elastic_at(MR_GLOBAL const uint8_t *arena, MR_GLOBAL const mr__order_elastic_look *o, uint32_t axis,
+MR_INLINE float mr__elastic_at(MR_GLOBAL const uint8_t *arena, const mr__order_elastic_look *o, uint32_t axis,
                                uint32_t at, float blurred)
 {
     float middle = ((MR_GLOBAL const float *)(arena + o->middles[axis]))[at], side = (float)o->side[axis];
     return mr__elastic_place(middle, mr__elastic_scaled(blurred, o->alpha[axis], side), side * 0.5f);
 }
 
-MR_INLINE bool mr__elastic_inside(MR_GLOBAL const mr__order_elastic_look *o, int32_t x, int32_t y)
+MR_INLINE bool mr__elastic_inside(const mr__order_elastic_look *o, int32_t x, int32_t y)
 {
     return x >= 0 && x < (int32_t)o->side[0] && y >= 0 && y < (int32_t)o->side[1];
 }
 
-MR_INLINE MR_GLOBAL const uint8_t *mr__elastic_pixel(MR_GLOBAL const uint8_t *arena,
-                                                     MR_GLOBAL const mr__order_elastic_look *o, int32_t x, int32_t y)
+MR_INLINE MR_GLOBAL const uint8_t *mr__elastic_pixel(MR_GLOBAL const uint8_t *arena, const mr__order_elastic_look *o,
+                                                     int32_t x, int32_t y)
 {
     return arena + o->from.at + (uint32_t)(y - o->from_y) * o->from.stride +
            (uint32_t)(x - o->from_x) * o->from.channels;
 }
 
 /* Adds `n` pixels of a row, by their weights; sum[3] is that of the weights. What is outside is nothing. */
-MR_INLINE void mr__elastic_add(MR_GLOBAL const uint8_t *arena, MR_GLOBAL const mr__order_elastic_look *o, int32_t x,
-                               int32_t y, int32_t n, const float *weight, float sum[4])
+MR_INLINE void mr__elastic_add(MR_GLOBAL const uint8_t *arena, const mr__order_elastic_look *o, int32_t x, int32_t y,
+                               int32_t n, const float *weight, float sum[4])
 {
     for (int32_t j = 0; j < n; j++) {
         if (!mr__elastic_inside(o, x + j, y))
@@ -152,8 +152,8 @@ MR_INLINE void mr__elastic_add(MR_GLOBAL const uint8_t *arena, MR_GLOBAL const m
     }
 }
 
-MR_INLINE void mr__elastic_sum(MR_GLOBAL const uint8_t *arena, MR_GLOBAL const mr__order_elastic_look *o, float x,
-                               float y, float sum[4])
+MR_INLINE void mr__elastic_sum(MR_GLOBAL const uint8_t *arena, const mr__order_elastic_look *o, float x, float y,
+                               float sum[4])
 {
     int32_t left = mr__elastic_floor(x), top = mr__elastic_floor(y);
     float across[4], down[4];
@@ -176,7 +176,7 @@ MR_INLINE void mr__elastic_sum(MR_GLOBAL const uint8_t *arena, MR_GLOBAL const m
 MR_KERNEL(elastic_look)
 {
     MR_ALONE;
-    MR_GLOBAL const mr__order_elastic_look *o = MR_ORDER(mr__order_elastic_look);
+    const mr__order_elastic_look order = *MR_ORDER(mr__order_elastic_look), *o = &order;
     uint32_t groups = MR__ROW_GROUPS(o->to.width), row = MR_ITEM / groups, channels = o->to.channels;
     uint32_t column = MR_ITEM % groups * MR_LANES + lane.id;
     if (column >= o->to.width)

@@ -44,7 +44,7 @@ MR_INLINE void mr__pixel_copy(MR_GLOBAL uint8_t *to, uint32_t channels, MR_GLOBA
 MR_KERNEL(warp_pick)
 {
     MR_ALONE;
-    MR_GLOBAL const mr__order_warp_pick *o = MR_ORDER(mr__order_warp_pick);
+    const mr__order_warp_pick order = *MR_ORDER(mr__order_warp_pick), *o = &order;
     uint32_t groups = MR__ROW_GROUPS(o->to.width), y = MR_ITEM / groups, x = MR_ITEM % groups * MR_LANES + lane.id;
     if (x >= o->to.width)
         return;
@@ -61,7 +61,7 @@ MR_KERNEL(warp_pick)
 MR_KERNEL(warp_walk)
 {
     MR_ALONE;
-    MR_GLOBAL const mr__order_warp_walk *o = MR_ORDER(mr__order_warp_walk);
+    const mr__order_warp_walk order = *MR_ORDER(mr__order_warp_walk), *o = &order;
     uint32_t groups = MR__ROW_GROUPS(o->to.width), y = MR_ITEM / groups, x = MR_ITEM % groups * MR_LANES + lane.id;
     if (x >= o->to.width)
         return;
@@ -93,18 +93,18 @@ typedef struct mr__order_warp {
 } mr__order_warp;
 
 /* Where column x and row y of the source are, neighbours beyond an edge at it. */
-MR_INLINE uint32_t mr__warp_column(MR_GLOBAL const mr__order_warp *o, int32_t x)
+MR_INLINE uint32_t mr__warp_column(const mr__order_warp *o, int32_t x)
 {
     return (uint32_t)mr__warp_clamp(x, o->from_x, (int32_t)o->from.width) * o->from.channels;
 }
 
-MR_INLINE uint32_t mr__warp_row(MR_GLOBAL const mr__order_warp *o, int32_t y)
+MR_INLINE uint32_t mr__warp_row(const mr__order_warp *o, int32_t y)
 {
     return o->from.at + (uint32_t)mr__warp_clamp(y, o->from_y, (int32_t)o->from.height) * o->from.stride;
 }
 
-MR_INLINE void mr__warp_look_bilinear(MR_GLOBAL const uint8_t *arena, MR_GLOBAL const mr__order_warp *o,
-                                      mr__warp_spot s, MR_GLOBAL uint8_t *to)
+MR_INLINE void mr__warp_look_bilinear(MR_GLOBAL const uint8_t *arena, const mr__order_warp *o, mr__warp_spot s,
+                                      MR_GLOBAL uint8_t *to)
 {
     MR_GLOBAL const uint8_t *upper = arena + mr__warp_row(o, s.y), *lower = arena + mr__warp_row(o, s.y + 1);
     uint32_t left = mr__warp_column(o, s.x), right = mr__warp_column(o, s.x + 1);
@@ -115,7 +115,7 @@ MR_INLINE void mr__warp_look_bilinear(MR_GLOBAL const uint8_t *arena, MR_GLOBAL 
     }
 }
 
-MR_INLINE void mr__warp_look_bicubic(MR_GLOBAL const uint8_t *arena, MR_GLOBAL const mr__order_warp *o, mr__warp_spot s,
+MR_INLINE void mr__warp_look_bicubic(MR_GLOBAL const uint8_t *arena, const mr__order_warp *o, mr__warp_spot s,
                                      MR_GLOBAL uint8_t *to)
 {
     uint32_t columns[4];
@@ -132,7 +132,7 @@ MR_INLINE void mr__warp_look_bicubic(MR_GLOBAL const uint8_t *arena, MR_GLOBAL c
 }
 
 /* The pixel at a place, which may be anything, NaN too. */
-MR_INLINE void mr__warp_look(MR_GLOBAL const uint8_t *arena, MR_GLOBAL const mr__order_warp *o, double x, double y,
+MR_INLINE void mr__warp_look(MR_GLOBAL const uint8_t *arena, const mr__order_warp *o, double x, double y,
                              MR_GLOBAL uint8_t *to)
 {
     if (!mr__warp_inside(x, y, o->whole_width, o->whole_height))
@@ -151,7 +151,7 @@ MR_KERNEL(warp)
 {
     MR_ALONE;
 #if defined(MR_HAS_DOUBLE)
-    MR_GLOBAL const mr__order_warp *o = MR_ORDER(mr__order_warp);
+    const mr__order_warp order = *MR_ORDER(mr__order_warp), *o = &order;
     uint32_t groups = MR__ROW_GROUPS(o->to.width), row = MR_ITEM / groups;
     uint32_t column = MR_ITEM % groups * MR_LANES + lane.id;
     if (column >= o->to.width)
@@ -172,7 +172,7 @@ MR_KERNEL(warp_sum)
 {
     MR_ALONE;
 #if defined(MR_HAS_DOUBLE)
-    MR_GLOBAL const mr__order_warp *o = MR_ORDER(mr__order_warp);
+    const mr__order_warp order = *MR_ORDER(mr__order_warp), *o = &order;
     uint32_t row = MR_ITEM * MR_LANES + lane.id;
     if (row >= o->to.height)
         return;
