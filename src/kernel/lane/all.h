@@ -9,6 +9,10 @@
 #include "kernel/lane/levels.h"
 #include "kernel/lane/noise.h"
 #include "kernel/lane/paint.h"
+#include "kernel/lane/augmix.h"
+#include "kernel/lane/convert.h"
+#include "kernel/lane/elastic.h"
 #include "kernel/lane/pass.h"
+#include "kernel/lane/warp.h"
 
 #endif
