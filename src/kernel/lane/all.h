@@ -5,6 +5,10 @@
 
 #include "kernel/lane/lane.h"
 
+#include "kernel/lane/l3_pixel_lift.h"
+#include "kernel/lane/l3_pixel_pack.h"
+#include "kernel/lane/l3_pixel_places.h"
+#include "kernel/lane/l3_pixel_prefix.h"
 #include "kernel/lane/pass.h"
 
 #endif

@@ -12,7 +12,15 @@
 /* clang-format off */
 #define MR__KERNELS(K)                                                                                                 \
     K(resample, MR__ALONE_LANES)                                                                                       \
-    K(place, MR__ALONE_LANES)
+    K(place, MR__ALONE_LANES)                                                                                          \
+    K(l3_places, MR__TEAM_LANES)                                                                                       \
+    K(l3_base, MR__TEAM_LANES)                                                                                         \
+    K(l3_residuals, MR__ALONE_LANES)                                                                                   \
+    K(l3_prefix, MR__TEAM_LANES)                                                                                       \
+    K(l3_lift_d, MR__ALONE_LANES)                                                                                      \
+    K(l3_lift_bc, MR__ALONE_LANES)                                                                                     \
+    K(l3_pack, MR__ALONE_LANES)                                                                                        \
+    K(l3_copy, MR__ALONE_LANES)
 /* clang-format on */
 
 #define MR__KERNEL_NUMBER(name, lanes) MR__KERNEL_##name,
