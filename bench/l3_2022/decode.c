@@ -66,47 +66,43 @@ static void weave_c(const uint8_t *r, const uint8_t *g, const uint8_t *b, uint32
 
 const l3_2022_kernels l3_2022_portable = {plane_c, weave_c};
 
-/* What the header and the lengths say, checked. */
-typedef struct reader {
-    const uint8_t *lengths;
-    const uint8_t *plane[3]; /* the next patch of each */
-    const uint8_t *end;
-    uint32_t side;
-    size_t across, patches;
-} reader;
-
-static bool start(reader *r, const uint8_t *bytes, size_t nbytes, const mr_image *to)
+bool l3_2022_read(l3_2022_layout *layout, const void *file, size_t nbytes)
 {
-    if (nbytes < L3_2022_HEADER || memcmp(bytes, "LLL.", 4) != 0 || get_u32(bytes + 4) != to->width ||
-        get_u32(bytes + 8) != to->height || to->channels != 3 || to->depth != 8)
+    const uint8_t *bytes = file;
+    l3_2022_layout l = {0};
+    if (nbytes < L3_2022_HEADER || memcmp(bytes, "LLL.", 4) != 0)
         return false;
-    r->side = bytes[12];
-    if (r->side == 0 || r->side > L3_2022_SIDE_MAX)
+    l.width = get_u32(bytes + 4);
+    l.height = get_u32(bytes + 8);
+    l.side = bytes[12];
+    if (l.width == 0 || l.height == 0 || l.width > INT32_MAX || l.height > INT32_MAX || l.side == 0 ||
+        l.side > L3_2022_SIDE_MAX)
         return false;
-    r->across = (to->width + r->side - 1) / r->side;
-    r->patches = r->across * ((to->height + r->side - 1) / r->side);
-    r->lengths = bytes + L3_2022_HEADER;
-    r->end = bytes + nbytes;
-    if ((nbytes - L3_2022_HEADER) / 6 < r->patches)
+    l.across = (l.width + l.side - 1) / l.side;
+    l.patches = l.across * ((l.height + l.side - 1) / l.side);
+    l.lengths = bytes + L3_2022_HEADER;
+    l.end = bytes + nbytes;
+    if ((nbytes - L3_2022_HEADER) / 6 < l.patches)
         return false;
-    const uint8_t *at = r->lengths + 6 * r->patches;
-    for (size_t channel = 0; channel < 3; channel++) {
-        r->plane[channel] = at;
-        for (size_t i = 0; i < r->patches; i++) {
-            size_t length = get_u16(r->lengths + 2 * (channel * r->patches + i));
-            if (length > (size_t)(r->end - at))
-                return false;
-            at += length;
-        }
+    const uint8_t *at = l.lengths + 6 * l.patches;
+    for (size_t i = 0; i < 3 * l.patches; i++) {
+        size_t length = get_u16(l.lengths + 2 * i);
+        if (i % l.patches == 0)
+            l.plane[i / l.patches] = at;
+        if (length > (size_t)(l.end - at))
+            return false;
+        at += length;
     }
-    return at == r->end;
+    *layout = l;
+    return at == l.end;
 }
 
 bool l3_2022_decode(const l3_2022_kernels *kernels, const void *bytes, size_t nbytes, const mr_image *to)
 {
     uint8_t planes[3][L3_2022_SIDE_MAX][L3_2022_SIDE_MAX];
-    reader r;
-    if (!start(&r, bytes, nbytes, to))
+    l3_2022_layout r;
+    if (!l3_2022_read(&r, bytes, nbytes) || r.width != to->width || r.height != to->height || to->channels != 3 ||
+        to->depth != 8)
         return false;
     for (size_t i = 0; i < r.patches; i++) {
         uint32_t x = (uint32_t)(i % r.across) * r.side, y = (uint32_t)(i / r.across) * r.side;

@@ -14,6 +14,7 @@
 #ifndef BENCH_L3_2022_H
 #define BENCH_L3_2022_H
 
+#include "l3_2022_pixel.h"
 #include <millrace/image.h>
 
 enum { L3_2022_SIDE_MAX = 64, L3_2022_HEADER = 13, L3_2022_SLACK = 80 };
@@ -43,22 +44,18 @@ bool l3_2022_can_avx2(void);                      /* with PDEP */
 /* Decodes into an image of the very size. False when the bytes are not a whole and sound file. */
 bool l3_2022_decode(const l3_2022_kernels *kernels, const void *bytes, size_t nbytes, const mr_image *to);
 
-/* Inside: the prediction, and a row's bytes with L3_2022_SLACK readable bytes behind them. */
-static inline int l3_2022_choose(bool first, int a, int b)
-{
-    return b ^ ((a ^ b) & -(int)first);
-}
+/* What the head and the lengths say, checked against the bytes that there are. */
+typedef struct l3_2022_layout {
+    uint32_t width, height, side;
+    size_t across, patches;  /* patches of a plane */
+    const uint8_t *lengths;  /* of all patches: u16 */
+    const uint8_t *plane[3]; /* the first patch of each */
+    const uint8_t *end;
+} l3_2022_layout;
 
-static inline uint8_t l3_2022_predict(int a, int b, int c)
-{
-    int p = a + c - b;
-    int to_a = p > a ? p - a : a - p, to_b = p > b ? p - b : b - p, to_c = p > c ? p - c : c - p;
-    // Which neighbour it is depends on noise: chosen without branches, which would be guessed wrong.
-    int without_a = l3_2022_choose(to_b <= to_c, b, c), without_c = l3_2022_choose(to_a <= to_b, a, b);
-    int of_all = l3_2022_choose((to_a <= to_b) & (to_a <= to_c), a, l3_2022_choose(to_a <= to_c, b, c));
-    return (uint8_t)l3_2022_choose(a == 0, without_a, l3_2022_choose(c == 0, without_c, of_all));
-}
+bool l3_2022_read(l3_2022_layout *layout, const void *bytes, size_t nbytes);
 
+/* Inside: a row's bytes with L3_2022_SLACK readable bytes behind them. */
 const uint8_t *l3_2022_row(const uint8_t *from, size_t nbytes, size_t file_nbytes, uint8_t *room);
 enum { L3_2022_ROW_MAX = 2 + L3_2022_SIDE_MAX, L3_2022_ROOM = L3_2022_ROW_MAX + L3_2022_SLACK };
 

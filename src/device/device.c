@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const mr__device_type *const types[] = {&mr__device_cpu, &mr__device_sim};
+static const mr__device_type *const types[] = {&mr__device_cpu, &mr__device_opencl, &mr__device_sim};
 
 const mr__device_type *mr__device_type_of(const char *name)
 {

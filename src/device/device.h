@@ -30,6 +30,9 @@ typedef struct mr__device_options {
     bool has_numa_node;
     uint32_t numa_node;
     const struct mr__sim_options *sim; /* for `sim` alone (device/sim/sim.h); NULL: a plain one in a world of its own */
+    uint32_t number;                   /* which of its kind: opencl:1 is 1 */
+    uint64_t memory_nbytes;            /* of a device with memory of its own, at most; 0: what it has */
+    bool alone;                        /* there is no other device: it is never abandoned, and does what it can */
     struct mr__board *board;           /* lanes run only on cores that this gives them (cpu/cores.h); NULL: on any */
 } mr__device_options;
 
@@ -112,6 +115,7 @@ struct mr__device {
 
 extern const mr__device_type mr__device_cpu;
 extern const mr__device_type mr__device_sim;
+extern const mr__device_type mr__device_opencl;
 
 /* The type of that name; NULL: there is none. */
 const mr__device_type *mr__device_type_of(const char *name);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "playing.h"
 
-#include "kernel/lane/emulate.h"
 #include "kernel/lane/pass.h"
 #include "step/augment.h"
 #include "step/recipe.h"
@@ -54,7 +53,7 @@ static int deck_play(deck *d, const playing *how, uint8_t *out, size_t out_nbyte
         return mr__fail(detail, result, "the tape does not fit");
     if (how->play != NULL)
         return how->play(how->user, &d->tape, d->arena, out, out_nbytes, detail);
-    mr__emulation emulation = {.hooks = &d->hooks, .seed = how->seed};
+    mr__emulation emulation = {.hooks = &d->hooks, .seed = how->seed, .guest = how->guest};
     return mr__emulate(&emulation, d->tape.launches, d->tape.launch_count, d->arena, out, detail);
 }
 
@@ -141,7 +140,7 @@ static void copy_out(mr__tape *tape, mr__sheet sheet)
                              .width = sheet.width,
                              .height = sheet.height};
     mr__tape_call_of(tape, MR__KERNEL_place, &place, sizeof place,
-                     MR__CANVAS_GROUPS(sheet.width, (uint64_t)sheet.height));
+                     MR__PLACE_GROUPS(sheet.width, (uint64_t)sheet.height));
 }
 
 static int play_sheet(deck *d, const playing *how, mr__sheet sheet, playing_decoded *out, mr__detail *detail)
@@ -161,21 +160,39 @@ static int play_sheet(deck *d, const playing *how, mr__sheet sheet, playing_deco
     return result;
 }
 
-static int play_source(const playing *how, const mr__tape_source *source, uint64_t arena_nbytes, playing_decoded *out,
-                       mr__detail *detail)
+static int write_and_play(const playing *how, playing_write *write, void *user, uint64_t arena_nbytes,
+                          playing_decoded *out, mr__detail *detail)
 {
-    const mr__finish finish = {.output = {.channels = 3, .width = 1, .height = 1}, .depth = 8};
+    const mr__finish finish = {.output = {.channels = 3, .width = 1, .height = 1, .dtype = MR_U8}, .depth = 8};
     mr__sheet sheet = {0};
     deck *d = deck_new(&finish, arena_nbytes);
     if (d == NULL)
         return mr__fail(detail, MR_ENOMEM, "out of memory for an arena");
-    int result = mr__tape_decode(&d->writer, source, &sheet, detail);
+    int result = write(user, &d->writer, &sheet, detail);
     if (result == 0)
         result = mr__tape_code(&d->tape);
     if (result == 0)
         result = play_sheet(d, how, sheet, out, detail);
     deck_free(d);
     return result;
+}
+
+int playing_sheet(const playing *how, playing_write *write, void *user, uint64_t nbytes, playing_decoded *out,
+                  mr__detail *detail)
+{
+    int result;
+    uint64_t arena_nbytes = arena_for(nbytes);
+    *out = (playing_decoded){0};
+    do
+        result = write_and_play(how, write, user, arena_nbytes, out, detail);
+    while (result == MR_ENOMEM && (arena_nbytes = arena_after(arena_nbytes)) != 0);
+    return result;
+}
+
+static int write_source(void *user, mr__tape_writer *writer, mr__sheet *sheet, mr__detail *detail)
+{
+    const mr__tape_source *source = user;
+    return mr__tape_decode(writer, source, sheet, detail);
 }
 
 int playing_decode(const playing *how, const void *bytes, size_t nbytes, const mr_info *info, mr_rect region,
@@ -186,10 +203,8 @@ int playing_decode(const playing *how, const void *bytes, size_t nbytes, const m
     int result = mr_decoder_new(NULL, &source.decoder);
     if (result != 0)
         return mr__fail(detail, result, "no decoder could be made");
-    uint64_t arena_nbytes = arena_for(4 * (uint64_t)info->width * info->height + nbytes);
-    do
-        result = play_source(how, &source, arena_nbytes, out, detail);
-    while (result == MR_ENOMEM && (arena_nbytes = arena_after(arena_nbytes)) != 0);
+    uint64_t pixels = (uint64_t)info->width * info->height;
+    result = playing_sheet(how, write_source, &source, 4 * pixels + nbytes, out, detail);
     mr_decoder_free(source.decoder);
     return result;
 }

@@ -8,6 +8,7 @@
 
 #include "device/tape/chain.h"
 #include "device/tape/decode.h"
+#include "kernel/lane/emulate.h"
 #include <millrace/millrace.h>
 
 /* Who plays tapes: `arena` has tape->nbytes, of which the host has written the first tape->put. NULL: the emulator. */
@@ -18,6 +19,7 @@ typedef struct playing {
     playing_play *play; /* NULL: the emulator, with `seed` */
     void *user;
     uint64_t seed;
+    mr__kernel_function *guest; /* for the emulator, where MR__KERNEL_GUEST is called */
 } playing;
 
 /*
@@ -33,7 +35,17 @@ typedef struct playing_decoded {
     mr_image image; /* 8 bits, rows without gaps; pixels are malloc'ed */
 } playing_decoded;
 
-/* Decodes a region; as above, but that refusing is no error. On failure `out` is all zero. */
+/* Puts an image on a tape: *sheet is where its pixels will be. */
+typedef int playing_write(void *user, mr__tape_writer *writer, mr__sheet *sheet, mr__detail *detail);
+
+/*
+ * What calls that somebody writes make of an image; as above, but that refusing is no error. `nbytes` is what they put
+ * and want as room, about. On failure `out` is all zero.
+ */
+int playing_sheet(const playing *how, playing_write *write, void *user, uint64_t nbytes, playing_decoded *out,
+                  mr__detail *detail);
+
+/* A region of a stored image, by mr__tape_decode. */
 int playing_decode(const playing *how, const void *bytes, size_t nbytes, const mr_info *info, mr_rect region,
                    playing_decoded *out, mr__detail *detail);
 

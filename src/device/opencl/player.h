@@ -11,9 +11,9 @@
  * A player is a context on one device with the built program. A deck is one queue, in order, with an arena; several
  * decks of a player play side by side. Playing does not wait: the end is told by an event's callback.
  *
- * Zero copy: on a processor or an integrated device the arena is host memory, and what the host puts is there. Elsewhere
- * it is sent. On a processor kernels write into the batch itself; elsewhere results are read from the arena's end
- * straight into the batch.
+ * Zero copy: on a processor or an integrated device the arena is host memory, and what the host puts is there.
+ * Elsewhere it is sent. On a processor kernels write into the batch itself; elsewhere results are read from the arena's
+ * end straight into the batch.
  */
 #ifndef MR_DEVICE_OPENCL_PLAYER_H
 #define MR_DEVICE_OPENCL_PLAYER_H
@@ -26,11 +26,11 @@ typedef struct mr__cl_deck mr__cl_deck;
 typedef struct mr__cl_facts {
     char name[128], vendor[128], version[128], driver[128];
     bool is_cpu, is_gpu;
-    bool unified;   /* its memory is the host's */
-    bool doubles;   /* numbers of 64 bits: some ops need them */
-    bool exact;     /* divides floats as IEEE says; without it, it is not used */
-    bool subgroups; /* of 32, which teams then are */
-    uint32_t units; /* that compute */
+    bool unified;                         /* its memory is the host's */
+    bool doubles;                         /* numbers of 64 bits: some ops need them */
+    bool exact;                           /* divides floats as IEEE says; without it, it is not used */
+    bool subgroups;                       /* of 32, which teams then are */
+    uint32_t units;                       /* that compute */
     uint64_t memory_nbytes, alloc_nbytes; /* in all; of one buffer at most */
 } mr__cl_facts;
 
@@ -39,6 +39,10 @@ typedef struct mr__cl_options {
     const char *library;   /* NULL: MILLRACE_OPENCL of the environment, else libOpenCL.so.1 */
     uint32_t number;       /* of the device: as mr__cl_list counts them */
     bool no_cache;         /* the program is built anew, and not kept */
+    bool in_place;         /* on a processor, kernels write into the batch itself where they can (mr__cl_deck_play) */
+    bool sends;            /* as if the device's memory were not the host's: for tests */
+    const char *guest;     /* OpenCL C of MR__KERNEL_GUEST; NULL: there is none */
+    uint32_t groups_max;   /* of one launch: for tests; 0: as many as devices take */
 } mr__cl_options;
 
 /* MR_EUNSUPPORTED: no library, no platform, no such device, or one that lacks what we need; MR_EDEVICE: it failed. With
@@ -74,14 +78,19 @@ typedef struct mr__cl_piece {
 typedef void mr__cl_played(void *user, int code, const char *why, const uint8_t *words);
 
 /*
- * Sends the tape, runs its launches, and gets the pieces (nbytes of the batch in all, each piece inside). Does not wait.
- * On failure, with detail, `played` is not called.
+ * Sends the tape, runs its launches, and gets the pieces (nbytes of the batch in all, each piece inside). Does not
+ * wait. On failure, with detail, `played` is not called. A deck whose play failed may play again: MR_ENOMEM is of that
+ * play only; after MR_EDEVICE it fails for good.
+ *
+ * In place: where options.in_place is set, the device is a processor, and all pieces are in host memory as they are in
+ * the batch (to - at is the same for all, and the batch's nbytes from there on are memory of its), kernels write there.
  */
 int mr__cl_deck_play(mr__cl_deck *deck, const mr__tape *tape, uint64_t nbytes, const mr__cl_piece *pieces, size_t count,
                      mr__cl_played *played, void *user, mr__detail *detail);
 
-/* How long the kernels of the last play took on the device, in all; 0: not known. */
-uint64_t mr__cl_deck_kernel_ns(const mr__cl_deck *deck);
+/* How long a kernel took on the device in the last play; MR__KERNELS_ALL: all of them. 0: not known. */
+#define MR__KERNELS_ALL ((mr__kernel)(MR__KERNEL_GUEST + 1))
+uint64_t mr__cl_deck_kernel_ns(const mr__cl_deck *deck, mr__kernel kernel);
 
 /* One device of the machine, for a list. */
 typedef struct mr__cl_entry {

@@ -100,7 +100,7 @@ static void crop_sheet(const mr__pass *pass, mr_rect region, mr__sheet *sheet)
 
 /* Resamples along all sides but the last, which is left to placing. */
 static int lay_resize(mr__tape_writer *w, const mr__pass *pass, mr_rect region, mr__order_place *place,
-                      mr__detail *detail)
+                      mr__sheet *between, mr__detail *detail)
 {
     mr__axis_at x, y;
     bool alpha = place->from.channels % 2 == 0;
@@ -120,13 +120,14 @@ static int lay_resize(mr__tape_writer *w, const mr__pass *pass, mr_rect region, 
     order.to = mr__tape_sheet(w->tape, down_first ? place->from.width : pass->window.width,
                               down_first ? pass->window.height : place->from.height, place->from.channels);
     mr__tape_call_of(w->tape, MR__KERNEL_resample, &order, sizeof order,
-                     (uint64_t)MR__CANVAS_GROUPS(order.to.width, (uint64_t)order.to.height));
+                     MR__RESAMPLE_GROUPS(order.to.width, (uint64_t)order.to.height));
     place->from = order.to;
+    *between = order.to;
     return 0;
 }
 
 static int lay_window(mr__tape_writer *w, const mr__pass *pass, mr_rect region, mr__order_place *place,
-                      mr__detail *detail)
+                      mr__sheet *between, mr__detail *detail)
 {
     bool same = pass->crop.width == pass->to_width && pass->crop.height == pass->to_height;
     if (!same && pass->filter == MR_FILTER_NEAREST) {
@@ -134,7 +135,7 @@ static int lay_window(mr__tape_writer *w, const mr__pass *pass, mr_rect region, 
         return result == 0 ? put_nearest(w, side_of(pass, region, false), &place->rows, detail) : result;
     }
     crop_sheet(pass, region, &place->from);
-    return same ? 0 : lay_resize(w, pass, region, place, detail);
+    return same ? 0 : lay_resize(w, pass, region, place, between, detail);
 }
 
 /* A pass into a place whose steps are set. */
@@ -154,13 +155,16 @@ static int lay_pass(mr__tape_writer *w, const mr__pass *pass, mr_rect region, mr
     for (uint32_t c = 0; c < 4; c++)
         place->fill |= (uint32_t)pass->fill[c] << 8 * c;
     bool none = pass->window.width == 0 || pass->window.height == 0;
-    int result = none ? 0 : lay_window(w, pass, region, place, detail);
+    mr__sheet between = {0};
+    int result = none ? 0 : lay_window(w, pass, region, place, &between, detail);
     if (none)
         place->width = place->height = 0;
     if (result != 0)
         return result;
     mr__tape_call_of(w->tape, MR__KERNEL_place, place, sizeof *place,
-                     (uint64_t)MR__CANVAS_GROUPS(place->canvas_width, (uint64_t)place->canvas_height));
+                     MR__PLACE_GROUPS(place->canvas_width, (uint64_t)place->canvas_height));
+    if (between.width != 0)
+        mr__tape_leave(w->tape, &between);
     return end_of(w, detail);
 }
 
@@ -218,17 +222,31 @@ static bool is_copy(const mr__pass *pass)
            !pass->flip_y && pass->window.width == pass->canvas_width && pass->window.height == pass->canvas_height;
 }
 
-static int lay_ops(mr__tape_writer *w, const mr__op *ops, size_t count, mr__sheet *sheet, mr__detail *detail)
+/* Another sheet has come in the place of the one that `own` is the whole of. */
+static void move_on(mr__tape_writer *w, const mr__sheet *sheet, mr__sheet *own)
+{
+    if (sheet->at != own->at && own->width != 0)
+        mr__tape_leave(w->tape, own);
+    *own = *sheet;
+}
+
+static int lay_ops(mr__tape_writer *w, const mr__op *ops, size_t count, mr__sheet *sheet, mr__sheet *own,
+                   mr__detail *detail)
 {
     int result = 0;
-    for (size_t i = 0, took = 0; i < count && result == 0; i += took)
+    for (size_t i = 0, took = 0; i < count && result == 0; i += took) {
+        mr__sheet from = *sheet;
         result = mr__tape_op(w, ops + i, count - i, sheet, &took, detail);
+        if (result == 0 && sheet->at != from.at)
+            move_on(w, sheet, own);
+    }
     return result == 0 ? end_of(w, detail) : result;
 }
 
 int mr__tape_chain(mr__tape_writer *w, const mr__chain *chain, mr__sheet sheet, mr__detail *detail)
 {
     mr_rect region = mr__pass_region(&chain->pass[0]);
+    mr__sheet own = sheet;
     int result = 0;
     for (size_t i = 0; i < chain->count && result == 0; i++) {
         const mr__pass *pass = &chain->pass[i];
@@ -238,10 +256,10 @@ int mr__tape_chain(mr__tape_writer *w, const mr__chain *chain, mr__sheet sheet, 
             return result;
         if (i + 1 == chain->count)
             result = lay_last(w, pass, region, sheet, detail);
-        else if (!is_copy(pass))
-            result = mr__tape_pass_between(w, pass, region, &sheet, detail);
+        else if (!is_copy(pass) && (result = mr__tape_pass_between(w, pass, region, &sheet, detail)) == 0)
+            move_on(w, &sheet, &own);
         if (result == 0 && i + 1 < chain->count)
-            result = lay_ops(w, chain->op + pass->op, pass->ops, &sheet, detail);
+            result = lay_ops(w, chain->op + pass->op, pass->ops, &sheet, &own, detail);
     }
     for (size_t i = 0; i < chain->erased_count && result == 0; i++)
         result = mr__tape_erase_finished(w, &chain->erased[i], detail);

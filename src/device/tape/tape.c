@@ -44,7 +44,7 @@ void mr__tape_begin(mr__tape *t)
 
 mr__tape_mark mr__tape_open(mr__tape *t)
 {
-    t->level = 0;
+    t->level = t->spare_count = 0;
     t->code = t->count < t->samples_max ? 0 : MR_ENOMEM;
     return (mr__tape_mark){t->put, t->room, t->call_count};
 }
@@ -54,6 +54,7 @@ void mr__tape_drop(mr__tape *t, mr__tape_mark mark)
     t->put = mark.put;
     t->room = mark.room;
     t->call_count = mark.call_count;
+    t->spare_count = 0;
     t->code = 0;
 }
 
@@ -99,13 +100,38 @@ uint32_t mr__tape_copy(mr__tape *t, const void *from, size_t nbytes)
     return at;
 }
 
+/* The smallest spare room that is large enough. False: there is none. */
+static bool take_spare(mr__tape *t, uint64_t nbytes, uint32_t *at)
+{
+    uint32_t best = t->spare_count;
+    for (uint32_t i = 0; i < t->spare_count; i++)
+        if (t->spares[i].nbytes >= nbytes && (best == t->spare_count || t->spares[i].nbytes < t->spares[best].nbytes))
+            best = i;
+    if (best == t->spare_count)
+        return false;
+    *at = t->spares[best].at;
+    t->spares[best] = t->spares[--t->spare_count];
+    return true;
+}
+
 uint32_t mr__tape_room(mr__tape *t, uint64_t nbytes)
 {
     uint64_t takes = nbytes <= UINT32_MAX ? round_up(nbytes + t->guard) : UINT64_MAX;
+    uint32_t at;
+    if (t->code == 0 && take_spare(t, takes, &at))
+        return at;
     if (t->code != 0 || takes > t->room - t->put)
         return refuse(t);
     t->room -= (uint32_t)takes;
     return t->room;
+}
+
+void mr__tape_leave(mr__tape *t, const mr__sheet *sheet)
+{
+    uint64_t nbytes = round_up((uint64_t)sheet->stride * sheet->height + t->guard);
+    bool whole = sheet->stride == sheet->width * sheet->channels && sheet->at % 64 == 0;
+    if (t->code == 0 && whole && sheet->at >= t->room && nbytes <= UINT32_MAX && t->spare_count < MR__TAPE_SPARES)
+        t->spares[t->spare_count++] = (mr__tape_spare){sheet->at, (uint32_t)nbytes};
 }
 
 mr__sheet mr__tape_sheet(mr__tape *t, uint32_t width, uint32_t height, uint32_t channels)
@@ -221,11 +247,11 @@ int mr__tape_end(mr__tape *t)
         levels = t->calls[i].level >= levels ? t->calls[i].level + 1 : levels;
     bool all = reserve_launches(t);
     for (uint32_t level = 0; level < levels && all; level++) {
-        uint64_t used[(MR__KERNEL_COUNT + 63) / 64] = {0};
+        uint64_t used[MR__KERNEL_GUEST / 64 + 1] = {0};
         for (size_t i = 0; i < t->call_count; i++)
             if (t->calls[i].level == level)
                 used[t->calls[i].kernel / 64] |= UINT64_C(1) << t->calls[i].kernel % 64;
-        for (uint32_t k = 0; k < MR__KERNEL_COUNT && all; k++)
+        for (uint32_t k = 0; k <= MR__KERNEL_GUEST && all; k++)
             if ((used[k / 64] >> k % 64 & 1) != 0)
                 all = add_launch(t, level, (mr__kernel)k);
     }

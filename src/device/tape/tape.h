@@ -40,6 +40,13 @@ typedef struct mr__tape_call {
     uint32_t order, items;
 } mr__tape_call;
 
+/* Room that a sample needs no more. */
+typedef struct mr__tape_spare {
+    uint32_t at, nbytes;
+} mr__tape_spare;
+
+enum { MR__TAPE_SPARES = 8 };
+
 typedef struct mr__tape {
     const mr_hooks *hooks;
     uint8_t *bytes;      /* what the host writes: the arena's beginning, or a copy of it */
@@ -53,6 +60,8 @@ typedef struct mr__tape {
     uint32_t count; /* samples */
     uint32_t level; /* of the sample that is being written */
     int code;
+    mr__tape_spare spares[MR__TAPE_SPARES]; /* of the same sample */
+    uint32_t spare_count;
 
     mr__tape_call *calls;
     size_t call_count, call_max;
@@ -96,6 +105,12 @@ uint32_t mr__tape_room(mr__tape *tape, uint64_t nbytes);
 
 /* Room for pixels: rows without gaps. */
 mr__sheet mr__tape_sheet(mr__tape *tape, uint32_t width, uint32_t height, uint32_t channels);
+
+/*
+ * A sheet that mr__tape_sheet gave, and that no call from now on looks at: later calls of the same sample may have its
+ * room. Pixels from the host, and parts of sheets, are accepted, and stay.
+ */
+void mr__tape_leave(mr__tape *tape, const mr__sheet *sheet);
 
 /* Pixels from the host. */
 mr__sheet mr__tape_image(mr__tape *tape, const mr_image *image);

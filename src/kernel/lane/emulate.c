@@ -12,10 +12,8 @@
 
 enum { STACK_NBYTES = 256 << 10, ALLOTS_MAX = 16 };
 
-typedef void kernel_function(mr_lane lane, uint32_t group, uint8_t *arena, uint8_t *out, uint32_t list);
-
 #define FUNCTION(name, lanes) mr__kernel_##name,
-static kernel_function *const functions[] = {MR__KERNELS(FUNCTION)};
+static mr__kernel_function *const functions[] = {MR__KERNELS(FUNCTION)};
 #undef FUNCTION
 
 /* One lane of a team. */
@@ -140,7 +138,8 @@ static void run_lane(unsigned high, unsigned low)
 {
     mr__gang *g = (mr__gang *)((uintptr_t)high << 16 << 16 | (uintptr_t)low);
     mr_lane lane = {g->running, g};
-    functions[g->kernel](lane, g->group, g->arena, g->out, g->list);
+    mr__kernel_function *function = g->kernel == MR__KERNEL_GUEST ? g->emulation->guest : functions[g->kernel];
+    function(lane, g->group, g->arena, g->out, g->list);
     fiber *f = fiber_of(lane);
     f->line = 0;
     f->ended = true;
@@ -245,6 +244,8 @@ static int run_launch(mr__gang *g, const mr__launch *launch, mr__detail *detail)
     int result = 0;
     uint32_t *order = NULL;
     bool shuffled = g->emulation->seed != 0;
+    if (launch->kernel == MR__KERNEL_GUEST && g->emulation->guest == NULL)
+        return mr__fail(detail, MR_EUNSUPPORTED, "a tape has a kernel that nobody brought along");
     if (shuffled && (order = mr__alloc_array(g->emulation->hooks, launch->groups, sizeof *order)) == NULL)
         return mr__fail(detail, MR_ENOMEM, "out of memory to emulate %u groups", launch->groups);
     if (shuffled)

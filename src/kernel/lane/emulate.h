@@ -13,10 +13,15 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "kernel/lane/kernels.h"
+#include "kernel/lane/lane.h"
+
+/* One lane of a kernel, as MR_KERNEL writes it in C. */
+typedef void mr__kernel_function(mr_lane lane, uint32_t group, uint8_t *arena, uint8_t *out, uint32_t list);
 
 typedef struct mr__emulation {
-    const mr_hooks *hooks; /* of mr__hooks_init */
-    uint64_t seed;         /* of the order of lanes and groups; 0: as they are numbered */
+    const mr_hooks *hooks;      /* of mr__hooks_init */
+    uint64_t seed;              /* of the order of lanes and groups; 0: as they are numbered */
+    mr__kernel_function *guest; /* of MR__KERNEL_GUEST, where it is launched */
 } mr__emulation;
 
 /* All launches, one after the other. MR_ENOMEM; MR_EINTERNAL with detail: the kernel has diverged. */

@@ -2,11 +2,11 @@
 #include "kernel/lane/kernels.h"
 
 #define NAME(name, lanes) #name,
-static const char *const names[] = {MR__KERNELS(NAME)};
+static const char *const names[] = {MR__KERNELS(NAME) "guest"};
 #undef NAME
 
 #define LANES(name, lanes) lanes,
-static const uint32_t lanes_of[] = {MR__KERNELS(LANES)};
+static const uint32_t lanes_of[] = {MR__KERNELS(LANES) MR__TEAM_LANES};
 #undef LANES
 
 const char *mr__kernel_name(mr__kernel kernel)

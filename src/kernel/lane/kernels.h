@@ -27,6 +27,13 @@
 typedef enum mr__kernel { MR__KERNELS(MR__KERNEL_NUMBER) MR__KERNEL_COUNT } mr__kernel;
 #undef MR__KERNEL_NUMBER
 
+/*
+ * A kernel that is not ours and is run as ours are, on the same tapes: bench/ compares with one. It is of a team, is
+ * called `guest`, and whoever runs it brings it along: the emulator its function, a player its text, which comes after
+ * ours.
+ */
+#define MR__KERNEL_GUEST ((mr__kernel)MR__KERNEL_COUNT)
+
 /* One start of a kernel: groups 0 to groups - 1, whose turns are at `list` in the arena. */
 typedef struct mr__launch {
     mr__kernel kernel;

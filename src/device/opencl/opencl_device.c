@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * An OpenCL device as the loader sees it. A lane is a thread of the host with a deck (player.h): it takes a submission,
+ * reads what its tasks need, writes them on a tape, plays that, and waits until an event's callback wakes it. With two
+ * lanes the host's part of one submission goes on while the device is at the other's.
+ *
+ * What the device cannot do of an image that it was given (no kernel for what is stored, no room) the lane does on the
+ * host; and what a kernel has refused the lane does again on the host, whose decoder says what is wrong, in its words.
+ *
+ * Invariants, true whenever the mutex is free:
+ * 1. A submission is in the queue, or a lane's, or on its way to `done`.
+ * 2. A lane touches its tasks while it is WRITING or ENDING, and nobody else does; while it is PLAYING nobody does, and
+ *    they can be taken from it (abandon).
+ * 3. A lane that was abandoned takes nothing until what it plays has ended: until then the device may write to slots.
+ */
+#include "device/opencl/opencl_lane.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/*
+ * Of the device's memory a lane has no more than this: four times what a batch of photographs takes. Larger images are
+ * the host's; a budget that the user gives is shared by all lanes.
+ */
+#define ARENA_NBYTES     (UINT64_C(256) << 20)
+#define ARENA_MIN_NBYTES (UINT64_C(1) << 20)
+
+enum { LANES = 2, QUEUE = 8, LAUNCHES = 6 };
+
+static mr__opencl *opencl_of(mr__device *device)
+{
+    return (mr__opencl *)device;
+}
+
+static const mr__opencl *const_opencl_of(const mr__device *device)
+{
+    return (const mr__opencl *)device;
+}
+
+/* 1. Submissions that come and go. */
+
+static bool is_held(const mr__opencl *o)
+{
+    for (uint32_t i = 0; i < o->lane_count; i++)
+        if (!o->lanes[i].abandoned)
+            return false;
+    return true;
+}
+
+/* The first tasks of a list, as many as a lane takes at once, leave it. */
+static mr__opencl_group cut(mr__task **list)
+{
+    mr__opencl_group group = {.first = *list};
+    mr__task *last = NULL;
+    for (; *list != NULL && group.count < MR__OPENCL_GROUP; group.count++) {
+        last = *list;
+        *list = last->next;
+    }
+    last->next = NULL;
+    return group;
+}
+
+static int submit(mr__device *device, mr__task *first, size_t count)
+{
+    mr__opencl *o = opencl_of(device);
+    size_t groups = (count + MR__OPENCL_GROUP - 1) / MR__OPENCL_GROUP;
+    mr__mutex_lock(&o->mutex);
+    int result = o->closing || is_held(o) ? MR_ECLOSED : groups > o->capacity - o->queued ? MR_ELIMIT : 0;
+    while (result == 0 && first != NULL) {
+        o->queue[(o->head + o->queued++) % o->capacity] = cut(&first);
+        mr__condition_wake_one(&o->news);
+    }
+    mr__mutex_unlock(&o->mutex);
+    return result;
+}
+
+/* The mutex is held. */
+static bool take_queued(mr__opencl *o, mr__opencl_group *group)
+{
+    if (o->queued == 0)
+        return false;
+    *group = o->queue[o->head];
+    o->head = (o->head + 1) % o->capacity;
+    o->queued--;
+    return true;
+}
+
+static void give_back(mr__opencl *o, const mr__opencl_group *group, int code, const char *why)
+{
+    for (mr__task *task = group->first; task != NULL; task = task->next) {
+        task->code = code == MR_ECLOSED ? code : mr__fail(&task->detail, code, "the device %s %s", o->name, why);
+        task->begun_ns = o->hooks.now_ns(o->hooks.user);
+        task->busy_ns = 0;
+        task->has_sum = false;
+    }
+    o->done(o->user, group->first, group->count);
+}
+
+static void cancel(mr__device *device)
+{
+    mr__opencl *o = opencl_of(device);
+    mr__opencl_group group;
+    mr__mutex_lock(&o->mutex);
+    while (take_queued(o, &group)) {
+        mr__mutex_unlock(&o->mutex);
+        give_back(o, &group, MR_ECLOSED, "");
+        mr__mutex_lock(&o->mutex);
+    }
+    mr__mutex_unlock(&o->mutex);
+}
+
+/* What a lane plays is taken from it. One that is at its tasks will be through soon, and is waited for. The mutex is
+ * held. */
+static bool take_played(mr__opencl *o, mr__opencl_group *group)
+{
+    for (uint32_t i = 0; i < o->lane_count; i++) {
+        mr__opencl_lane *l = &o->lanes[i];
+        while (l->state == MR__OPENCL_WRITING || l->state == MR__OPENCL_ENDING)
+            (void)mr__condition_wait(&o->moved, &o->mutex, MR__FOR_EVER);
+        if (l->state != MR__OPENCL_PLAYING || l->abandoned)
+            continue;
+        *group = l->group;
+        l->group = (mr__opencl_group){0};
+        l->abandoned = true;
+        return true;
+    }
+    return false;
+}
+
+static void abandon(mr__device *device)
+{
+    mr__opencl *o = opencl_of(device);
+    mr__opencl_group group;
+    mr__mutex_lock(&o->mutex);
+    while (take_queued(o, &group) || take_played(o, &group)) {
+        mr__mutex_unlock(&o->mutex);
+        give_back(o, &group, MR_EDEVICE, "was abandoned");
+        mr__mutex_lock(&o->mutex);
+    }
+    mr__mutex_unlock(&o->mutex);
+}
+
+/* 2. What a lane does. */
+
+static void enter(mr__opencl_lane *l, mr__opencl_state state)
+{
+    mr__mutex_lock(&l->opencl->mutex);
+    l->state = state;
+    mr__condition_wake_all(&l->opencl->moved);
+    mr__mutex_unlock(&l->opencl->mutex);
+}
+
+/* The device's word that a tape was played. */
+static void on_played(void *user, int code, const char *why, const uint8_t *words)
+{
+    mr__opencl_lane *l = user;
+    mr__opencl *o = l->opencl;
+    mr__mutex_lock(&o->mutex);
+    l->played = true;
+    l->played_code = code;
+    l->words = words;
+    snprintf(l->why, sizeof l->why, "%s", why != NULL ? why : "");
+    mr__condition_wake_all(&o->moved);
+    mr__mutex_unlock(&o->mutex);
+}
+
+/* True: the tasks are still the lane's. False: they were taken, or the device is closing. */
+static bool wait_played(mr__opencl_lane *l)
+{
+    mr__opencl *o = l->opencl;
+    mr__mutex_lock(&o->mutex);
+    while (!l->played)
+        (void)mr__condition_wait(&o->moved, &o->mutex, MR__FOR_EVER);
+    bool still = !l->abandoned;
+    l->abandoned = false;
+    l->state = still ? MR__OPENCL_ENDING : MR__OPENCL_IDLE;
+    mr__condition_wake_all(&o->moved);
+    mr__mutex_unlock(&o->mutex);
+    return still;
+}
+
+/* The tape that was written. Returns whether the tasks are still the lane's. */
+static bool play(mr__opencl_lane *l)
+{
+    mr__detail detail = {0};
+    mr__mutex_lock(&l->opencl->mutex);
+    l->played = false;
+    l->state = MR__OPENCL_PLAYING;
+    mr__condition_wake_all(&l->opencl->moved);
+    mr__mutex_unlock(&l->opencl->mutex);
+    int result = mr__tape_end(&l->tape);
+    if (result == 0)
+        result =
+            mr__cl_deck_play(l->deck, &l->tape, l->batch_nbytes, l->wanted, l->wanted_count, on_played, l, &detail);
+    else
+        (void)mr__fail(&detail, result, "its memory is too small for a list of launches");
+    if (result != 0)
+        on_played(l, result, detail.text, NULL);
+    return wait_played(l);
+}
+
+/* One submission, from the queue to `done`. */
+static void run_group(mr__opencl_lane *l)
+{
+    mr__opencl *o = l->opencl;
+    mr__hands_lap(&l->hands, MR__AT_IDLE, 1, 0);
+    mr__opencl_read(l);
+    while (l->next < l->count) {
+        mr__opencl_write(l);
+        if (l->tape.count == 0)
+            continue;
+        if (!play(l))
+            return;
+        mr__opencl_settle(l);
+        enter(l, MR__OPENCL_WRITING); // what did not fit on the tape
+    }
+    mr__opencl_end(l);
+    mr__opencl_group group = l->group;
+    enter(l, MR__OPENCL_IDLE);
+    o->done(o->user, group.first, group.count);
+    mr__hands_lap(&l->hands, MR__AT_ORDER, group.count, 0);
+}
+
+static uint64_t own_core_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+static void run_lane(void *arg)
+{
+    mr__opencl_lane *l = arg;
+    mr__opencl *o = l->opencl;
+    mr__hands_start(&l->hands);
+    mr__mutex_lock(&o->mutex);
+    while (!o->closing) {
+        if (!take_queued(o, &l->group)) {
+            (void)mr__condition_wait(&o->news, &o->mutex, MR__FOR_EVER);
+            continue;
+        }
+        l->state = MR__OPENCL_WRITING;
+        mr__mutex_unlock(&o->mutex);
+        run_group(l);
+        mr__mutex_lock(&o->mutex);
+    }
+    l->ended = true;
+    l->core_ns = own_core_ns();
+    mr__condition_wake_all(&o->moved);
+    mr__mutex_unlock(&o->mutex);
+}
+
+/* 3. Opening and closing. */
+
+/* Whether all lanes have ended by then. The mutex is held. */
+static bool wait_ended(mr__opencl *o, uint64_t deadline_ns)
+{
+    for (uint32_t i = 0; i < o->lane_count; i++)
+        while (o->lanes[i].thread.started && !o->lanes[i].ended)
+            if (mr__condition_wait(&o->moved, &o->mutex, deadline_ns) == MR_ETIMEOUT && !o->lanes[i].ended)
+                return false;
+    return true;
+}
+
+static void free_opencl(mr__opencl *o)
+{
+    mr_hooks hooks = o->hooks;
+    for (uint32_t i = 0; i < o->lane_count; i++)
+        mr__opencl_lane_fini(&o->lanes[i]);
+    mr__cl_player_close(o->player);
+    if (o->ready) {
+        mr__condition_fini(&o->moved);
+        mr__condition_fini(&o->news);
+        mr__mutex_fini(&o->mutex);
+    }
+    mr__free(&hooks, o->lanes);
+    mr__free(&hooks, o->meters);
+    mr__free(&hooks, o->queue);
+    mr__free(&hooks, o);
+}
+
+static bool close_opencl(mr__device *device, uint64_t deadline_ns)
+{
+    mr__opencl *o = opencl_of(device);
+    bool all = true;
+    if (o->ready) {
+        mr__mutex_lock(&o->mutex);
+        o->closing = true;
+        mr__condition_wake_all(&o->news);
+        all = wait_ended(o, deadline_ns);
+        mr__mutex_unlock(&o->mutex);
+    }
+    for (uint32_t i = 0; i < o->lane_count; i++)
+        if (all)
+            mr__thread_join(&o->lanes[i].thread);
+        else
+            mr__thread_detach(&o->lanes[i].thread);
+    if (all)
+        free_opencl(o);
+    return all;
+}
+
+/* The memory of each lane: its share of what may be had, less where the device has less. */
+static int choose_arena(mr__opencl *o, uint64_t budget_nbytes, mr__detail *detail)
+{
+    const mr__cl_facts *f = mr__cl_player_facts(o->player);
+    uint64_t all = budget_nbytes != 0 ? budget_nbytes : f->memory_nbytes / 2, each = all / o->lane_count;
+    each = each < ARENA_NBYTES || budget_nbytes != 0 ? each : ARENA_NBYTES;
+    each = each < f->alloc_nbytes ? each : f->alloc_nbytes;
+    each = each < UINT32_MAX ? each / 4096 * 4096 : UINT32_MAX / 4096 * 4096;
+    if (each < ARENA_MIN_NBYTES)
+        return mr__fail(detail, MR_EUNSUPPORTED, "the device %s has %llu bytes for each of %u lanes: at least %llu",
+                        o->name, (unsigned long long)each, o->lane_count, (unsigned long long)ARENA_MIN_NBYTES);
+    o->arena_nbytes = (uint32_t)each;
+    return 0;
+}
+
+static int make_lanes(mr__opencl *o, mr__detail *detail)
+{
+    int result = 0;
+    for (uint32_t i = 0; i < o->lane_count && result == 0; i++)
+        result = mr__opencl_lane_init(&o->lanes[i], o, i, detail);
+    for (uint32_t i = 0; i < o->lane_count && result == 0; i++)
+        o->meters[i] = o->lanes[i].hands.meter;
+    return result;
+}
+
+static int start_lanes(mr__opencl *o, mr__detail *detail)
+{
+    for (uint32_t i = 0; i < o->lane_count; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "mr-cl%u-%u", o->number % 1000, i % 100);
+        if (mr__thread_start(&o->lanes[i].thread, name, run_lane, &o->lanes[i]) != 0)
+            return mr__fail(detail, MR_ESYSTEM, "the system has no thread for the device %s", o->name);
+    }
+    return 0;
+}
+
+static int build(mr__opencl *o, const mr__device_options *options, mr__detail *detail)
+{
+    const mr_hooks *hooks = &o->hooks;
+    mr__cl_options cl = {.hooks = hooks, .number = o->number, .in_place = true};
+    o->lane_count = LANES;
+    o->capacity = LANES + QUEUE;
+    o->lanes = mr__alloc_array(hooks, o->lane_count, sizeof *o->lanes);
+    o->meters = mr__alloc_array(hooks, o->lane_count, sizeof *o->meters);
+    o->queue = mr__alloc_array(hooks, o->capacity, sizeof *o->queue);
+    if (o->lanes == NULL || o->meters == NULL || o->queue == NULL) {
+        o->lane_count = 0;
+        return mr__fail(detail, MR_ENOMEM, "out of memory for the device %s", o->name);
+    }
+    if (mr__mutex_init(&o->mutex) != 0 || mr__condition_init(&o->news) != 0 || mr__condition_init(&o->moved) != 0)
+        return mr__fail(detail, MR_ESYSTEM, "the system has no locks for the device %s", o->name);
+    o->ready = true;
+    int result = mr__cl_player_open(&cl, &o->player, detail);
+    if (result == 0)
+        result = choose_arena(o, options->memory_nbytes, detail);
+    if (result == 0)
+        result = make_lanes(o, detail);
+    if (result == 0)
+        result = mr__opencl_measure(o, LAUNCHES, detail);
+    return result == 0 ? start_lanes(o, detail) : result;
+}
+
+static int open_opencl(const mr__device_options *options, mr__device **out, mr__detail *detail)
+{
+    mr__opencl *o = mr__alloc_zero(&options->work->hooks, sizeof *o);
+    if (o == NULL)
+        return mr__fail(detail, MR_ENOMEM, "out of memory for an OpenCL device");
+    o->device.type = &mr__device_opencl;
+    o->hooks = options->work->hooks;
+    o->work = options->work;
+    o->done = options->done;
+    o->user = options->user;
+    o->number = options->number;
+    o->alone = options->alone;
+    snprintf(o->name, sizeof o->name, "opencl:%u", o->number);
+    int result = build(o, options, detail);
+    if (result != 0)
+        (void)close_opencl(&o->device, MR__FOR_EVER);
+    else
+        *out = &o->device;
+    return result;
+}
+
+/* 4. What it tells. */
+
+static mr__device_info tell_info(const mr__device *device)
+{
+    const mr__opencl *o = const_opencl_of(device);
+    return (mr__device_info){.lanes = o->lane_count,
+                             .group = MR__OPENCL_GROUP,
+                             .depth = (size_t)o->lane_count * MR__OPENCL_GROUP,
+                             .launch_ns = o->launch_ns,
+                             .memory = {o->arena_nbytes, o->arena_nbytes, o->arena_nbytes}};
+}
+
+/* Steps of 16-bit pixels are the host's. */
+static bool takes(const mr__device *device, mr_form form, mr_step_kind step)
+{
+    const mr__opencl *o = const_opencl_of(device);
+    (void)form; // what there is no kernel for is decoded by the lane
+    return o->work->needs.depth == 8 && mr__tape_takes_step(step, mr__cl_player_facts(o->player)->doubles);
+}
+
+static const mr__thread_meter *const *tell_meters(const mr__device *device, size_t *count)
+{
+    *count = const_opencl_of(device)->lane_count;
+    return const_opencl_of(device)->meters;
+}
+
+static uint64_t tell_core(mr__device *device)
+{
+    mr__opencl *o = opencl_of(device);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < o->lane_count; i++) {
+        mr__opencl_lane *l = &o->lanes[i];
+        clockid_t clock;
+        struct timespec t;
+        mr__mutex_lock(&o->mutex);
+        if (l->ended)
+            sum += l->core_ns;
+        else if (l->thread.started && pthread_getcpuclockid(l->thread.handle, &clock) == 0 &&
+                 clock_gettime(clock, &t) == 0)
+            sum += (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+        mr__mutex_unlock(&o->mutex);
+    }
+    return sum;
+}
+
+static bool tell_oldest(mr__device *device, uint64_t *ordinal, const char **doing)
+{
+    mr__opencl *o = opencl_of(device);
+    bool any = false;
+    mr__mutex_lock(&o->mutex);
+    for (uint32_t i = 0; i < o->lane_count && !any; i++) {
+        const mr__opencl_lane *l = &o->lanes[i];
+        any = l->group.first != NULL && (l->state == MR__OPENCL_WRITING || l->state == MR__OPENCL_PLAYING);
+        if (any) {
+            *ordinal = l->group.first->ordinal;
+            *doing = l->state == MR__OPENCL_PLAYING ? "is on an OpenCL device" : "is read for an OpenCL device";
+        }
+    }
+    mr__mutex_unlock(&o->mutex);
+    return any;
+}
+
+const mr__device_type mr__device_opencl = {
+    .name = "opencl",
+    .open = open_opencl,
+    .info = tell_info,
+    .takes = takes,
+    .submit = submit,
+    .cancel = cancel,
+    .abandon = abandon,
+    .meters = tell_meters,
+    .core_ns = tell_core,
+    .oldest = tell_oldest,
+    .close = close_opencl,
+};
