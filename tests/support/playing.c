@@ -54,7 +54,10 @@ static int deck_play(deck *d, const playing *how, uint8_t *out, size_t out_nbyte
     if (how->play != NULL)
         return how->play(how->user, &d->tape, d->arena, out, out_nbytes, detail);
     mr__emulation emulation = {.hooks = &d->hooks, .seed = how->seed, .guest = how->guest};
-    return mr__emulate(&emulation, d->tape.launches, d->tape.launch_count, d->arena, out, detail);
+    mr__tape_fence(&d->tape, d->arena);
+    result = mr__emulate(&emulation, d->tape.launches, d->tape.launch_count, d->arena, out, detail);
+    mr__tape_unfence(&d->tape, d->arena);
+    return result;
 }
 
 static uint64_t arena_for(uint64_t nbytes)

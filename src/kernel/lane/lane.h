@@ -199,6 +199,7 @@ typedef struct mr_lane {
 
 #define MR_ALONE                                                                                                       \
     (void)lane;                                                                                                        \
+    (void)group;                                                                                                       \
     (void)out
 #define MR_TEAM MR_ALONE
 

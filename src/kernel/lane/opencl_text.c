@@ -160,7 +160,7 @@ const char *const mr__opencl_text[] = {
     "uint32_t id;\n"
     "mr__gang *gang;\n"
     "} mr_lane;\n"
-    "#define MR_ALONE (void)lane; (void)out\n"
+    "#define MR_ALONE (void)lane; (void)group; (void)out\n"
     "#define MR_TEAM MR_ALONE\n"
     "#define mr_count32(x) ((uint32_t)__builtin_popcount((uint32_t)(x)))\n"
     "#define mr_count64(x) ((uint32_t)__builtin_popcountll((uint64_t)(x)))\n"
