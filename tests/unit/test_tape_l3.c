@@ -44,8 +44,9 @@ static void every_shape_comes_back(void **state)
 {
     (void)state;
     uint64_t seed = 1;
-    for (size_t i = 0; i < SIDES * SIDES; i += test_quick() ? 7 : 1, seed++)
-        check_plain(NULL, sides[i / SIDES], sides[i % SIDES], 1 + (uint32_t)(seed % 4), seed);
+    for (uint32_t times = test_long() ? 40 : 1; times > 0; times--)
+        for (size_t i = 0; i < SIDES * SIDES; i += test_quick() ? 7 : 1, seed++)
+            check_plain(NULL, sides[i / SIDES], sides[i % SIDES], 1 + (uint32_t)(seed % 4), seed);
 }
 
 /* The widest and the highest tiles. */
@@ -204,7 +205,7 @@ static void check_damaged(const taping *how, uint32_t files, uint32_t times)
 static void damage_is_refused(void **state)
 {
     (void)state;
-    check_damaged(NULL, test_quick() ? 30 : 100, 20);
+    check_damaged(NULL, test_long() ? 3000 : test_quick() ? 30 : 100, 20);
 }
 
 /* The largest tile, every mask of which asks for 57 bits of a layer that has none. */
