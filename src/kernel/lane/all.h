@@ -12,6 +12,10 @@
 #include "kernel/lane/augmix.h"
 #include "kernel/lane/convert.h"
 #include "kernel/lane/elastic.h"
+#include "kernel/lane/l3_pixel_lift.h"
+#include "kernel/lane/l3_pixel_pack.h"
+#include "kernel/lane/l3_pixel_places.h"
+#include "kernel/lane/l3_pixel_prefix.h"
 #include "kernel/lane/pass.h"
 #include "kernel/lane/warp.h"
 
