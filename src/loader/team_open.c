@@ -298,6 +298,8 @@ static int open_all(mr_loader *l, const mr_loader_options *o, uint32_t threads, 
     if (result == 0)
         result = find_lacks(l, detail);
     if (result == 0)
+        result = mr__keep_init(l, o, detail);
+    if (result == 0)
         result = gather_meters(l, detail);
     if (result == 0 && o->trace != 0 && (result = mr__trace_new(&l->hooks, o->trace, &t->trace)) != 0)
         return mr__fail(detail, result, "a trace of %llu tasks: %s", (unsigned long long)o->trace,
