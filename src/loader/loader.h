@@ -137,6 +137,7 @@ struct mr_loader {
     mr__team team;
     mr__device *device; /* the first of them: the host, if it is among them */
     mr__device_info info;
+    bool steps;       /* its time goes by whoever waits */
     mr__share *share; /* NULL: its cores are its own */
 
     bool ready; /* mutex and condition are made */
@@ -148,6 +149,7 @@ struct mr_loader {
     uint32_t first, length;
     mr__slot *filling; /* the last of them, if it has places that are not dispatched */
     size_t in_flight;
+    uint32_t dispatching; /* threads that have claimed something, and not yet submitted it */
     uint64_t progress_ns; /* when a task was last settled; CLOCK_MONOTONIC */
     uint64_t settled_ns;  /* the same by the loader's clock */
     uint64_t moves;       /* how often something was dispatched or settled */

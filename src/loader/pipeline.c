@@ -301,12 +301,15 @@ static void fill_slot(mr_loader *l, mr__slot *slot)
 
 void mr__loader_dispatch(mr_loader *l)
 {
-    bool moves = l->device->type->advance != NULL; // who waits, waits for its events
+    bool any = false;
     for (claim c, last = {0};; last = c) {
         mr__mutex_lock(&l->mutex);
-        bool any = claim_tasks(l, &c);
+        l->dispatching -= any;
+        any = claim_tasks(l, &c);
+        l->dispatching += any;
         l->moves += any;
-        if (!any && moves && (last.opened || last.count != 0 || last.gift.count != 0))
+        bool did = last.opened || last.count != 0 || last.gift.count != 0; // who waits, waits for its events
+        if (!any && did && (l->steps || l->stopped))
             mr__condition_wake_all(&l->news);
         mr__mutex_unlock(&l->mutex);
         if (!any)

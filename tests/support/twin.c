@@ -50,6 +50,22 @@ static size_t sample_nbytes(const twin *t)
     return t->work->finish.output.sample_nbytes;
 }
 
+/* A slot's are of another batch by the time that a task which was abandoned is done. */
+static const uint32_t *copy_draws(const twin *t, const uint32_t *draws)
+{
+    size_t nbytes = (mr__recipe_draw_count(t->work->recipe) + 1) * sizeof *draws;
+    uint32_t *own = malloc(nbytes);
+    memcpy(own, draws, nbytes - sizeof *draws);
+    return own;
+}
+
+static void free_copy(copy *c)
+{
+    free((void *)c->task.draws);
+    free(c->task.slot);
+    free(c);
+}
+
 /* The mutex is held. */
 static void forget(twin *t, const copy *c)
 {
@@ -82,8 +98,7 @@ static void on_done(void *user, mr__task *first, size_t count)
         }
         forget(t, c);
         mr__mutex_unlock(&t->mutex);
-        free(task->slot);
-        free(c);
+        free_copy(c);
         if (real != NULL)
             t->done(t->user, real, 1);
     }
@@ -97,6 +112,7 @@ static int submit(mr__device *device, mr__task *first, size_t count)
         copy *c = calloc(1, sizeof *c);
         next = task->next;
         c->task = *task;
+        c->task.draws = copy_draws(t, task->draws);
         c->task.slot = malloc(sample_nbytes(t));
         c->task.next = NULL;
         c->real = task;
@@ -108,8 +124,7 @@ static int submit(mr__device *device, mr__task *first, size_t count)
             mr__mutex_lock(&t->mutex);
             forget(t, c);
             mr__mutex_unlock(&t->mutex);
-            free(c->task.slot);
-            free(c);
+            free_copy(c);
         }
     }
     return 0;
@@ -142,8 +157,7 @@ static bool close_twin(mr__device *device, uint64_t deadline_ns)
     while (left && t->copies != NULL) {
         copy *c = t->copies;
         t->copies = c->next;
-        free(c->task.slot);
-        free(c);
+        free_copy(c);
     }
     while (left && atomic_load(&t->tellers) != 0)
         usleep(100);
