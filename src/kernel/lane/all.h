@@ -5,6 +5,8 @@
 
 #include "kernel/lane/lane.h"
 
+#include "kernel/lane/jpeg_pixels.h"
+#include "kernel/lane/l3_unit.h"
 #include "kernel/lane/pass.h"
 
 #endif

@@ -12,7 +12,10 @@
 /* clang-format off */
 #define MR__KERNELS(K)                                                                                                 \
     K(resample, MR__ALONE_LANES)                                                                                       \
-    K(place, MR__ALONE_LANES)
+    K(place, MR__ALONE_LANES)                                                                                          \
+    K(idct, MR__ALONE_LANES)                                                                                           \
+    K(jpeg_pixels, MR__ALONE_LANES)                                                                                    \
+    K(l3_unit, MR__TEAM_LANES)
 /* clang-format on */
 
 #define MR__KERNEL_NUMBER(name, lanes) MR__KERNEL_##name,
