@@ -31,7 +31,7 @@ static void play_all(const mr__cl_options *options)
             (void)taping_recipe(&how, recipes[r], &image, 7 * r);
             mr_image_fini(&image, NULL);
         }
-    assert_true(mr__cl_deck_kernel_ns(cl.deck) > 0);
+    assert_true(mr__cl_deck_kernel_ns(cl.deck, MR__KERNELS_ALL) > 0);
     opencl_play_close(&cl);
 }
 

@@ -183,13 +183,13 @@ MR_KERNEL(idct)
         *to = mr__jpeg_sample(mr__idct_one(block[0]));
 }
 
-MR_INLINE int32_t mr__plane_sample(MR_GLOBAL const uint8_t *arena, MR_GLOBAL const mr__plane *p, uint32_t x, uint32_t y)
+MR_INLINE int32_t mr__plane_sample(MR_GLOBAL const uint8_t *arena, const mr__plane *p, uint32_t x, uint32_t y)
 {
     return arena[p->at + (y - p->top) * p->stride + (x - p->left)];
 }
 
 /* What a component has at pixel x, y of the image. */
-MR_INLINE int32_t mr__plane_pixel(MR_GLOBAL const uint8_t *arena, MR_GLOBAL const mr__plane *p, uint32_t x, uint32_t y)
+MR_INLINE int32_t mr__plane_pixel(MR_GLOBAL const uint8_t *arena, const mr__plane *p, uint32_t x, uint32_t y)
 {
     uint32_t near_x = x / p->across, near_y = y / p->down;
     if (p->blends == 0)
@@ -209,7 +209,7 @@ MR_INLINE int32_t mr__plane_pixel(MR_GLOBAL const uint8_t *arena, MR_GLOBAL cons
 MR_KERNEL(jpeg_pixels)
 {
     MR_ALONE;
-    MR_GLOBAL const mr__order_jpeg_pixels *o = MR_ORDER(mr__order_jpeg_pixels);
+    const mr__order_jpeg_pixels order = *MR_ORDER(mr__order_jpeg_pixels), *o = &order;
     uint32_t groups = MR__ROW_GROUPS(o->to.width), y = MR_ITEM / groups, x = MR_ITEM % groups * MR_LANES + lane.id;
     uint8_t pixel[3];
     if (x >= o->to.width)
