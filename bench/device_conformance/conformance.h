@@ -18,6 +18,9 @@ typedef struct backend {
     playing how;      /* of all others */
     opencl_play cl;   /* of a device */
     char what[256];   /* that it is, for the list at the beginning */
+    char device[64];  /* through the loader: its option */
+    bool is_loaders;  /* it is OpenCL's `number`, as the loader has it */
+    uint32_t number;
     /* Of the row: */
     uint64_t hash; /* of all that was made; what a backend leaves to the host counts as the host's */
     unsigned made, left, different;
@@ -69,9 +72,10 @@ typedef struct size {
     uint32_t width, height;
 } size;
 
-/* --- steps.c, forms.c --- */
+/* --- steps.c, forms.c, loaded.c --- */
 
 void run_steps(session *s);
 void run_forms(session *s);
+void run_loaded(session *s);
 
 #endif
