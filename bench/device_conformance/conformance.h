@@ -35,7 +35,8 @@ typedef struct session {
     bool spoil;       /* what the last backend makes is changed: to see that it is found */
     const char *only; /* rows with this in their name; NULL: all */
     char row[64];
-    unsigned cases, refused; /* of the row; refused: by the host, and so not compared */
+    unsigned cases; /* of the row, those that the host does not refuse */
+    char why[300];  /* it refused the last one */
     unsigned long rows, all_cases, all_left, all_different, told;
 } session;
 

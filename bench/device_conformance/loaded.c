@@ -49,8 +49,9 @@ static const loaded_row rows[] = {
 
 typedef struct archive {
     mr_hooks hooks;
-    mr__buffer bytes;
-    size_t nbytes;
+    mr__buffer block; /* what stands before or behind a member */
+    FILE *file;
+    uint64_t position;
     mr_encoder *encoder[2];
 } archive;
 
@@ -60,13 +61,22 @@ static void must(int code, const char *what)
         give_up(what, mr_error_text(code));
 }
 
+static void put(archive *a, const void *bytes, size_t nbytes)
+{
+    if (fwrite(bytes, 1, nbytes, a->file) != nbytes)
+        give_up("a tar", "it cannot be written");
+    a->position += nbytes;
+}
+
 static void add_member(archive *a, const char *name, const void *bytes, size_t nbytes)
 {
-    must(mr__tar_write_head(&a->bytes, &a->hooks, &a->nbytes, a->nbytes, name, strlen(name), nbytes, 0), name);
-    must(mr__buffer_reserve(&a->bytes, &a->hooks, a->nbytes + nbytes), name);
-    memcpy((uint8_t *)a->bytes.bytes + a->nbytes, bytes, nbytes);
-    a->nbytes += nbytes;
-    must(mr__tar_write_padding(&a->bytes, &a->hooks, &a->nbytes, nbytes), name);
+    size_t used = 0;
+    must(mr__tar_write_head(&a->block, &a->hooks, &used, a->position, name, strlen(name), nbytes, 0), name);
+    put(a, a->block.bytes, used);
+    put(a, bytes, nbytes);
+    used = 0;
+    must(mr__tar_write_padding(&a->block, &a->hooks, &used, nbytes), name);
+    put(a, a->block.bytes, used);
 }
 
 /* Sample i: its form, its shape and which way up it is all go by its number. */
@@ -105,22 +115,26 @@ static void add_sample(archive *a, unsigned i)
     mr_image_fini(&image, NULL);
 }
 
-/* Its path, which is the caller's to remove. */
+/* `path` is a template, and then the caller's to remove. */
 static void write_archive(char *path, unsigned samples)
 {
-    archive a = {.nbytes = 0};
+    archive a = {.position = 0};
+    size_t used = 0;
+    int file = mkstemps(path, 4);
+    if (file < 0 || (a.file = fdopen(file, "wb")) == NULL)
+        give_up(path, "it cannot be written");
     must(mr__hooks_init(&a.hooks, NULL), "hooks");
     must(mr_encoder_new(NULL, &a.encoder[0]), "an encoder");
     must(mr_encoder_new(NULL, &a.encoder[1]), "an encoder");
     for (unsigned i = 0; i < samples; i++)
         add_sample(&a, i);
-    must(mr__tar_write_end(&a.bytes, &a.hooks, &a.nbytes), "a tar");
-    int file = mkstemps(path, 4);
-    if (file < 0 || write(file, a.bytes.bytes, a.nbytes) != (ssize_t)a.nbytes || close(file) != 0)
+    must(mr__tar_write_end(&a.block, &a.hooks, &used), "a tar");
+    put(&a, a.block.bytes, used);
+    if (fclose(a.file) != 0)
         give_up(path, "it cannot be written");
     mr_encoder_free(a.encoder[0]);
     mr_encoder_free(a.encoder[1]);
-    mr__buffer_fini(&a.bytes, &a.hooks);
+    mr__buffer_fini(&a.block, &a.hooks);
 }
 
 /* --- a loader --- */
