@@ -346,6 +346,8 @@ static bool put_launch(mr__cl_deck *d, const mr__launch *launch)
             error = cl->SetKernelArg(kernel, 1, sizeof d->out, &d->out);
         if (error == CL_SUCCESS)
             error = cl->SetKernelArg(kernel, 2, sizeof list, &list);
+        if (error == CL_SUCCESS)
+            error = cl->SetKernelArg(kernel, 3, MR__KERNEL_WORDS_NBYTES, NULL);
         if (error != CL_SUCCESS)
             return put(d, "clSetKernelArg", launch->kernel, error, NULL);
         error = cl->EnqueueNDRangeKernel(d->queue, kernel, 1, NULL, &items, &lanes, 0, NULL, &event);

@@ -9,6 +9,10 @@
 #define MR__ALONE_LANES 64
 #define MR__TEAM_LANES  32
 
+/* Shared memory of a group that an OpenCL kernel is given, as its fourth argument: two words for each lane of a team.
+ */
+#define MR__KERNEL_WORDS_NBYTES (2 * MR__TEAM_LANES * sizeof(uint32_t))
+
 /* clang-format off */
 #define MR__KERNELS(K)                                                                                                 \
     K(resample, MR__ALONE_LANES)                                                                                       \
