@@ -24,7 +24,7 @@
 #include <string.h>
 
 #define MAGIC "MRCLBIN1"
-enum { MAGIC_NBYTES = 8, HEAD_NBYTES = 32, FILE_NBYTES_MAX = 256 << 20 };
+enum { MAGIC_NBYTES = 8, HEAD_NBYTES = 32, FILE_NBYTES_MAX = 256 << 20, FILES_MAX = 16 };
 
 /* A program on its way. */
 typedef struct job {
@@ -90,6 +90,15 @@ static uint8_t *read_kept(const job *j, size_t *nbytes)
     return NULL;
 }
 
+/* Names that were given here, those of files that were never finished with them. */
+static bool is_name(const char *name)
+{
+    enum { LENGTH = 16 + 4 };
+    if (name[0] == '.')
+        return strlen(name) == 1 + LENGTH + 4 && strcmp(name + 1 + LENGTH, ".tmp") == 0;
+    return strlen(name) == LENGTH && strcmp(name + LENGTH - 4, ".bin") == 0;
+}
+
 static int publish(const job *j, uint8_t *bytes, size_t nbytes)
 {
     memcpy(bytes, MAGIC, MAGIC_NBYTES);
@@ -102,6 +111,8 @@ static int publish(const job *j, uint8_t *bytes, size_t nbytes)
         error = mr__disk_real.make_folder(&mr__disk_real, folder);
     if (folder != NULL && error == 0)
         error = mr__disk_publish(&mr__disk_real, j->hooks, j->path, bytes, HEAD_NBYTES + nbytes);
+    if (folder != NULL && error == 0)
+        mr__cache_trim(j->hooks, folder, is_name, FILES_MAX);
     mr__free(j->hooks, folder);
     return error == EBUSY ? 0 : error; /* another process writes the same: one of the two is as good */
 }
