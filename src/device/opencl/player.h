@@ -78,8 +78,9 @@ typedef void mr__cl_played(void *user, int code, const char *why, const uint8_t 
 
 /*
  * Sends the tape, runs its launches, and gets the pieces (nbytes of the batch in all, each piece inside). Does not
- * wait. On failure, with detail, `played` is not called. A deck whose play failed may play again: MR_ENOMEM is of that
- * play only; after MR_EDEVICE it fails for good.
+ * wait. On failure, with detail, `played` is not called. A play that was refused here (MR_ENOMEM:
+ * no buffer for the batch) may be tried again; once the device has failed, here or in `played`, the deck fails for
+ * good, with MR_EDEVICE.
  *
  * In place: where options.in_place is set, the device is a processor, and all pieces are in host memory as they are in
  * the batch (to - at is the same for all, and the batch's nbytes from there on are memory of its), kernels write there.
