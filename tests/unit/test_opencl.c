@@ -406,6 +406,12 @@ static void what_is_missing_is_said(void **state)
         assert_int_equal(open_with(cases[i].faults, &detail), MR_EUNSUPPORTED);
         assert_contains(detail.text, cases[i].words);
     }
+    mr__cl_options inexact = {.simulator = true};
+    assert_true(with_faults(&inexact, "inexact"));
+    play_all(&inexact);
+    opencl_play cl;
+    assert_true(with_faults(&inexact, "inexact,small"));
+    assert_int_equal(opencl_play_open(&cl, &inexact, &detail), MR_EUNSUPPORTED);
 }
 
 static void libraries_are_found_out(void **state)

@@ -248,21 +248,22 @@ static int build_with(job *j, bool keeps, mr__detail *detail)
     return result;
 }
 
-#define EXACT "-cl-fp32-correctly-rounded-divide-sqrt"
-
 int mr__cl_program_build(const mr__cl *cl, const mr__cl_options *options, cl_context context, const mr__cl_found *found,
                          cl_program *program, bool *subgroups, mr__detail *detail)
 {
     job j = {.cl = cl, .hooks = options->hooks, .context = context, .found = found};
+    char text[128];
+    const char *exact = found->entry.facts.exact ? " -cl-fp32-correctly-rounded-divide-sqrt" : "";
     int result = MR_EUNSUPPORTED;
+    j.options = text;
     if (found->entry.facts.subgroups) {
         j.subgroups = true;
-        j.options = "-cl-std=CL2.0 -DMR_SUBGROUPS " EXACT;
+        snprintf(text, sizeof text, "-cl-std=CL2.0 -DMR_SUBGROUPS%s", exact);
         result = build_with(&j, !options->no_cache, detail);
     }
     if (result != 0) {
         j.subgroups = false;
-        j.options = "-cl-std=CL1.2 " EXACT;
+        snprintf(text, sizeof text, "-cl-std=CL1.2%s", exact);
         result = build_with(&j, !options->no_cache, detail);
     }
     if (result != 0)

@@ -41,6 +41,8 @@ typedef struct mr__cl_options {
     bool no_cache;         /* the program is built anew, and not kept */
     bool in_place;         /* on a processor, kernels write into the batch itself where they can (mr__cl_deck_play) */
     bool sends;            /* as if the device's memory were not the host's: for tests */
+    bool simulator;        /* Oclgrind, which looks for races: its floats need not be IEEE's, and it runs only while
+                              it is waited for, so that a play waits */
     uint32_t groups_max;   /* of one launch: for tests; 0: as many as devices take */
 } mr__cl_options;
 
