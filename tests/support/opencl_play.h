@@ -8,7 +8,8 @@
  *     ...
  *     opencl_play_close(&cl);
  *
- * Under Oclgrind (OCL_ICD_VENDORS=/usr/lib/oclgrind/liboclgrind-rt-icd.so OCLGRIND_DATA_RACES=1) with options.simulator.
+ * Under Oclgrind (OCL_ICD_VENDORS=/usr/lib/oclgrind/liboclgrind-rt-icd.so OCLGRIND_DATA_RACES=1) with
+ * options.simulator.
  */
 #ifndef TESTS_SUPPORT_OPENCL_PLAY_H
 #define TESTS_SUPPORT_OPENCL_PLAY_H

@@ -72,7 +72,7 @@ static void play_all(const mr__cl_options *options)
             (void)taping_recipe(&how, recipes[r], &image, 7 * r);
             mr_image_fini(&image, NULL);
         }
-    assert_true(mr__cl_deck_kernel_ns(cl.deck) > 0);
+    assert_true(mr__cl_deck_kernel_ns(cl.deck, MR__KERNELS_ALL) > 0);
     opencl_play_close(&cl);
 }
 
@@ -248,7 +248,7 @@ static void nothing_can_be_played(void **state)
         write_tape(&f, 0, 0, UINT32_MAX);
         assert_int_equal(play(&f, 0, NULL, 0), 0);
         assert_int_equal(opencl_wait_for(&f.wait, &f.detail), 0);
-        assert_int_equal(mr__cl_deck_kernel_ns(f.deck), 0);
+        assert_int_equal(mr__cl_deck_kernel_ns(f.deck, MR__KERNELS_ALL), 0);
         filler_fini(&f);
     }
 }

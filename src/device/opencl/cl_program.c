@@ -32,7 +32,7 @@ typedef struct job {
     const mr_hooks *hooks;
     cl_context context;
     const mr__cl_found *found;
-    const char *options;
+    const char *options, *guest;
     bool subgroups;
     char *path; /* of its file in the cache; NULL: none */
     uint64_t key;
@@ -51,7 +51,8 @@ static void drop_program(job *j)
 static uint64_t key_of(const job *j)
 {
     const mr__cl_facts *f = &j->found->entry.facts;
-    const char *const texts[] = {f->name, f->vendor, f->version, f->driver, j->found->platform_version, j->options};
+    const char *const texts[] = {f->name,    f->vendor, f->version, f->driver, j->found->platform_version,
+                                 j->options, j->guest};
     mr__hasher hasher;
     mr__hasher_init(&hasher);
     for (size_t i = 0; i < mr__opencl_text_count; i++)
@@ -141,7 +142,7 @@ static void keep(const job *j)
 /* Every kernel is there, and can have its lanes. */
 static int check(const job *j, mr__detail *detail)
 {
-    for (uint32_t k = 0; k < MR__KERNEL_COUNT; k++) {
+    for (uint32_t k = 0; k < MR__KERNEL_COUNT + (j->guest[0] != 0); k++) {
         char name[64];
         cl_int error;
         size_t lanes = 0, team = MR__TEAM_LANES, together = MR__TEAM_LANES;
@@ -224,8 +225,13 @@ static bool build_from_file(job *j)
 static int build_from_text(job *j, mr__detail *detail)
 {
     cl_int error;
-    const char **texts = (const char **)(uintptr_t)mr__opencl_text; /* OpenCL's own lack of a const */
-    j->program = j->cl->CreateProgramWithSource(j->context, (cl_uint)mr__opencl_text_count, texts, NULL, &error);
+    const char **texts = mr__alloc_array(j->hooks, mr__opencl_text_count + 1, sizeof *texts);
+    if (texts == NULL)
+        return mr__fail(detail, MR_ENOMEM, "no memory for the kernels' text");
+    memcpy(texts, mr__opencl_text, mr__opencl_text_count * sizeof *texts);
+    texts[mr__opencl_text_count] = j->guest;
+    j->program = j->cl->CreateProgramWithSource(j->context, (cl_uint)mr__opencl_text_count + 1, texts, NULL, &error);
+    mr__free(j->hooks, texts);
     if (j->program == NULL)
         return mr__cl_fail(detail, "clCreateProgramWithSource", error);
     int result = build(j, detail);
@@ -256,6 +262,7 @@ int mr__cl_program_build(const mr__cl *cl, const mr__cl_options *options, cl_con
     const char *exact = found->entry.facts.exact ? " -cl-fp32-correctly-rounded-divide-sqrt" : "";
     int result = MR_EUNSUPPORTED;
     j.options = text;
+    j.guest = options->guest != NULL ? options->guest : "";
     if (found->entry.facts.subgroups) {
         j.subgroups = true;
         snprintf(text, sizeof text, "-cl-std=CL2.0 -DMR_SUBGROUPS%s", exact);

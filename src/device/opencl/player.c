@@ -15,7 +15,7 @@
 
 /* PAGE: what drivers want of memory that is to be used where it is. ITEMS_MAX: of a launch; some count them in 31 bits.
  */
-enum { PAGE = 4096, ITEMS_MAX = 1 << 30, WORDS_FIRST = 256 };
+enum { PAGE = 4096, ITEMS_MAX = 1 << 30, WORDS_FIRST = 256, NO_KERNEL = MR__KERNEL_GUEST + 1 };
 
 struct mr__cl_player {
     mr__cl cl;
@@ -31,13 +31,13 @@ struct mr__cl_player {
 typedef struct command {
     cl_event event;
     const char *call;
-    uint32_t kernel; /* MR__KERNEL_COUNT: none */
+    uint32_t kernel; /* NO_KERNEL: it is none */
 } command;
 
 struct mr__cl_deck {
     mr__cl_player *player;
     cl_command_queue queue;
-    cl_kernel kernels[MR__KERNEL_COUNT];
+    cl_kernel kernels[NO_KERNEL];
     uint32_t nbytes, put_nbytes;
     cl_mem arena, staging;
     uint8_t *bytes, *block; /* where the host writes; memory of our own */
@@ -276,7 +276,7 @@ void mr__cl_deck_free(mr__cl_deck *d)
     drop_arena(d);
     forget_commands(d);
     drop_out(d);
-    for (size_t k = 0; k < MR__KERNEL_COUNT; k++)
+    for (size_t k = 0; k < NO_KERNEL; k++)
         if (d->kernels[k] != NULL)
             (void)d->player->cl.ReleaseKernel(d->kernels[k]);
     if (d->queue != NULL)
@@ -299,7 +299,7 @@ static bool put(mr__cl_deck *d, const char *call, uint32_t kernel, cl_int error,
 {
     if (error == CL_SUCCESS)
         commands_of(d)[d->command_count++] = (command){event, call, kernel};
-    else if (kernel != MR__KERNEL_COUNT)
+    else if (kernel != NO_KERNEL)
         d->code = mr__fail(&d->why, mr__cl_code(error), "OpenCL: %s (mr_%s) failed: %s", call,
                            mr__kernel_name((mr__kernel)kernel), mr__cl_error_text(error).text);
     else
@@ -309,7 +309,7 @@ static bool put(mr__cl_deck *d, const char *call, uint32_t kernel, cl_int error,
 
 static bool put_other(mr__cl_deck *d, const char *call, cl_int error, cl_event event)
 {
-    return put(d, call, MR__KERNEL_COUNT, error, event);
+    return put(d, call, NO_KERNEL, error, event);
 }
 
 static bool put_tape(mr__cl_deck *d, const mr__tape *tape)
@@ -441,7 +441,7 @@ static void find_cause(mr__cl_deck *d, cl_int status)
         if (d->player->cl.GetEventInfo(c->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof of_it, &of_it, NULL) != 0 ||
             of_it >= 0)
             continue;
-        bool is_kernel = c->kernel != MR__KERNEL_COUNT;
+        bool is_kernel = c->kernel != NO_KERNEL;
         d->code = mr__fail(&d->why, mr__cl_code(of_it), "OpenCL: what %s%s%s%s started ended with %s", c->call,
                            is_kernel ? " (mr_" : "", is_kernel ? mr__kernel_name((mr__kernel)c->kernel) : "",
                            is_kernel ? ")" : "", mr__cl_error_text(of_it).text);
@@ -481,7 +481,7 @@ static int put_end(mr__cl_deck *d, mr__detail *detail)
     const char *call = "clEnqueueMarkerWithWaitList";
     cl_int error = cl->EnqueueMarkerWithWaitList(d->queue, (cl_uint)d->command_count, waits, &last);
     if (error == CL_SUCCESS) {
-        commands_of(d)[d->command_count++] = (command){last, call, MR__KERNEL_COUNT};
+        commands_of(d)[d->command_count++] = (command){last, call, NO_KERNEL};
         call = "clFlush";
         error = cl->Flush(d->queue);
     }
@@ -593,14 +593,14 @@ int mr__cl_deck_play(mr__cl_deck *d, const mr__tape *tape, uint64_t nbytes, cons
     return put_end(d, detail);
 }
 
-uint64_t mr__cl_deck_kernel_ns(const mr__cl_deck *d)
+uint64_t mr__cl_deck_kernel_ns(const mr__cl_deck *d, mr__kernel kernel)
 {
     const mr__cl *cl = &d->player->cl;
     uint64_t sum = 0;
     for (size_t i = 0; i < d->command_count; i++) {
         const command *c = &commands_of(d)[i];
         cl_ulong from = 0, to = 0;
-        if (c->kernel != MR__KERNEL_COUNT &&
+        if (c->kernel != NO_KERNEL && (kernel == MR__KERNELS_ALL || c->kernel == kernel) &&
             cl->GetEventProfilingInfo(c->event, CL_PROFILING_COMMAND_START, sizeof from, &from, NULL) == CL_SUCCESS &&
             cl->GetEventProfilingInfo(c->event, CL_PROFILING_COMMAND_END, sizeof to, &to, NULL) == CL_SUCCESS &&
             to > from)

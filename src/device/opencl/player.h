@@ -43,6 +43,7 @@ typedef struct mr__cl_options {
     bool sends;            /* as if the device's memory were not the host's: for tests */
     bool simulator;        /* Oclgrind, which looks for races: its floats need not be IEEE's, and it runs only while
                               it is waited for, so that a play waits */
+    const char *guest;     /* OpenCL C of MR__KERNEL_GUEST; NULL: there is none */
     uint32_t groups_max;   /* of one launch: for tests; 0: as many as devices take */
 } mr__cl_options;
 
@@ -90,8 +91,9 @@ typedef void mr__cl_played(void *user, int code, const char *why, const uint8_t 
 int mr__cl_deck_play(mr__cl_deck *deck, const mr__tape *tape, uint64_t nbytes, const mr__cl_piece *pieces, size_t count,
                      mr__cl_played *played, void *user, mr__detail *detail);
 
-/* How long the kernels of the last play took on the device, in all; 0: not known. */
-uint64_t mr__cl_deck_kernel_ns(const mr__cl_deck *deck);
+/* How long a kernel took on the device in the last play; MR__KERNELS_ALL: all of them. 0: not known. */
+#define MR__KERNELS_ALL ((mr__kernel)(MR__KERNEL_GUEST + 1))
+uint64_t mr__cl_deck_kernel_ns(const mr__cl_deck *deck, mr__kernel kernel);
 
 /* One device of the machine, for a list. */
 typedef struct mr__cl_entry {

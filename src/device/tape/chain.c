@@ -120,7 +120,7 @@ static int lay_resize(mr__tape_writer *w, const mr__pass *pass, mr_rect region, 
     order.to = mr__tape_sheet(w->tape, down_first ? place->from.width : pass->window.width,
                               down_first ? pass->window.height : place->from.height, place->from.channels);
     mr__tape_call_of(w->tape, MR__KERNEL_resample, &order, sizeof order,
-                     (uint64_t)MR__CANVAS_GROUPS(order.to.width, (uint64_t)order.to.height));
+                     MR__RESAMPLE_GROUPS(order.to.width, (uint64_t)order.to.height));
     place->from = order.to;
     *between = order.to;
     return 0;
@@ -162,7 +162,7 @@ static int lay_pass(mr__tape_writer *w, const mr__pass *pass, mr_rect region, mr
     if (result != 0)
         return result;
     mr__tape_call_of(w->tape, MR__KERNEL_place, place, sizeof *place,
-                     (uint64_t)MR__CANVAS_GROUPS(place->canvas_width, (uint64_t)place->canvas_height));
+                     MR__PLACE_GROUPS(place->canvas_width, (uint64_t)place->canvas_height));
     if (between.width != 0)
         mr__tape_leave(w->tape, &between);
     return end_of(w, detail);

@@ -6,6 +6,25 @@
 /* MR__OP_USER is the program's own code, which is on the host. */
 const mr__tape_op_type mr__tape_op_types[MR__OP_KINDS] = {
     [MR__OP_USER] = {0},
+    [MR__OP_BRIGHTNESS] = {.lay = mr__tape_lay_color},
+    [MR__OP_CONTRAST] = {.lay = mr__tape_lay_color},
+    [MR__OP_GAMMA] = {.lay = mr__tape_lay_color},
+    [MR__OP_INVERT] = {.lay = mr__tape_lay_color},
+    [MR__OP_POSTERIZE] = {.lay = mr__tape_lay_color},
+    [MR__OP_SOLARIZE] = {.lay = mr__tape_lay_color},
+    [MR__OP_EQUALIZE] = {.lay = mr__tape_lay_color},
+    [MR__OP_AUTOCONTRAST] = {.lay = mr__tape_lay_color},
+    [MR__OP_SATURATION] = {.lay = mr__tape_lay_color},
+    [MR__OP_HUE] = {.lay = mr__tape_lay_color},
+    [MR__OP_GRAYSCALE] = {.lay = mr__tape_lay_color},
+    [MR__OP_PERMUTE] = {.lay = mr__tape_lay_color},
+    [MR__OP_ERASE] = {.lay = mr__tape_lay_erase},
+    [MR__OP_NOISE] = {.lay = mr__tape_lay_noise},
+    [MR__OP_SHARPNESS] = {.lay = mr__tape_lay_sharpness},
+    [MR__OP_BLUR] = {.lay = mr__tape_lay_blur},
+    [MR__OP_WARP] = {mr__tape_lay_warp, .doubles = true},
+    [MR__OP_ELASTIC] = {mr__tape_lay_elastic},
+    [MR__OP_AUGMIX] = {mr__tape_lay_augmix},
 };
 
 bool mr__tape_takes_op(mr__op_kind kind, bool doubles)

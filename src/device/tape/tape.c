@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { CALLS_FIRST = 256 };
+enum { LIST_FIRST = 256 };
 
 void mr__tape_init(mr__tape *t, const mr_hooks *hooks, uint8_t *bytes, uint32_t put_nbytes, uint32_t nbytes,
                    uint32_t samples_max)
@@ -21,6 +21,7 @@ void mr__tape_fini(mr__tape *t)
     if (t->hooks != NULL) {
         mr__free(t->hooks, t->calls);
         mr__free(t->hooks, t->launches);
+        mr__free(t->hooks, t->places);
     }
     *t = (mr__tape){0};
 }
@@ -35,7 +36,7 @@ void mr__tape_begin(mr__tape *t)
     uint64_t words = round_up((uint64_t)t->samples_max * sizeof(uint32_t));
     t->room = t->nbytes / 64 * 64;
     t->count = t->level = 0;
-    t->call_count = t->launch_count = 0;
+    t->call_count = t->launch_count = t->place_count = 0;
     t->code = words <= t->put_nbytes ? 0 : MR_ENOMEM;
     t->put = t->code == 0 ? (uint32_t)words : 0;
     if (t->code == 0)
@@ -46,7 +47,7 @@ mr__tape_mark mr__tape_open(mr__tape *t)
 {
     t->level = t->spare_count = 0;
     t->code = t->count < t->samples_max ? 0 : MR_ENOMEM;
-    return (mr__tape_mark){t->put, t->room, t->call_count};
+    return (mr__tape_mark){t->put, t->room, t->call_count, t->place_count};
 }
 
 void mr__tape_drop(mr__tape *t, mr__tape_mark mark)
@@ -54,6 +55,7 @@ void mr__tape_drop(mr__tape *t, mr__tape_mark mark)
     t->put = mark.put;
     t->room = mark.room;
     t->call_count = mark.call_count;
+    t->place_count = mark.place_count;
     t->spare_count = 0;
     t->code = 0;
 }
@@ -79,6 +81,35 @@ static uint32_t refuse(mr__tape *t)
     return 0;
 }
 
+/* A list with room for one more: itself or a longer one; NULL: there is no memory. */
+static void *list_with_room(const mr_hooks *hooks, void *list, size_t count, size_t *max, size_t item_nbytes)
+{
+    size_t longer = *max != 0 ? 2 * *max : LIST_FIRST;
+    if (count < *max)
+        return list;
+    void *to = mr__alloc_array(hooks, longer, item_nbytes);
+    if (to == NULL)
+        return NULL;
+    if (count != 0)
+        memcpy(to, list, count * item_nbytes);
+    mr__free(hooks, list);
+    *max = longer;
+    return to;
+}
+
+/* A place that is given; with a guard it is remembered. */
+static uint32_t place_at(mr__tape *t, uint32_t at, size_t nbytes)
+{
+    mr__tape_place *places = t->places;
+    if (t->guard == 0)
+        return at;
+    if ((places = list_with_room(t->hooks, places, t->place_count, &t->place_max, sizeof *places)) == NULL)
+        return refuse(t);
+    t->places = places;
+    t->places[t->place_count++] = (mr__tape_place){at, (uint32_t)nbytes};
+    return at;
+}
+
 uint32_t mr__tape_put(mr__tape *t, size_t nbytes, void **bytes)
 {
     uint64_t end = nbytes <= UINT32_MAX ? t->put + round_up((uint64_t)nbytes + t->guard) : UINT64_MAX;
@@ -87,7 +118,8 @@ uint32_t mr__tape_put(mr__tape *t, size_t nbytes, void **bytes)
     if (t->code != 0 || end > t->put_nbytes || end > t->room)
         return refuse(t);
     t->put = (uint32_t)end;
-    *bytes = t->bytes + at;
+    at = place_at(t, at, nbytes);
+    *bytes = t->code == 0 ? t->bytes + at : NULL;
     return at;
 }
 
@@ -119,11 +151,11 @@ uint32_t mr__tape_room(mr__tape *t, uint64_t nbytes)
     uint64_t takes = nbytes <= UINT32_MAX ? round_up(nbytes + t->guard) : UINT64_MAX;
     uint32_t at;
     if (t->code == 0 && take_spare(t, takes, &at))
-        return at;
+        return place_at(t, at, (size_t)nbytes);
     if (t->code != 0 || takes > t->room - t->put)
         return refuse(t);
     t->room -= (uint32_t)takes;
-    return t->room;
+    return place_at(t, t->room, (size_t)nbytes);
 }
 
 void mr__tape_leave(mr__tape *t, const mr__sheet *sheet)
@@ -157,29 +189,18 @@ mr__sheet mr__tape_image(mr__tape *t, const mr_image *image)
     return sheet;
 }
 
-static bool grow_calls(mr__tape *t)
-{
-    size_t max = t->call_max != 0 ? 2 * t->call_max : CALLS_FIRST;
-    if (t->call_count < t->call_max)
-        return true;
-    mr__tape_call *calls = mr__alloc_array(t->hooks, max, sizeof *calls);
-    if (calls == NULL)
-        return false;
-    if (t->call_count != 0)
-        memcpy(calls, t->calls, t->call_count * sizeof *calls);
-    mr__free(t->hooks, t->calls);
-    t->calls = calls;
-    t->call_max = max;
-    return true;
-}
-
 static void add_call(mr__tape *t, uint32_t level, mr__kernel kernel, const void *order, size_t nbytes, uint64_t items)
 {
     uint32_t at = mr__tape_copy(t, order, nbytes);
-    if (t->code != 0 || items > UINT32_MAX || !grow_calls(t))
+    mr__tape_call *calls = NULL;
+    if (t->code == 0 && items <= UINT32_MAX)
+        calls = list_with_room(t->hooks, t->calls, t->call_count, &t->call_max, sizeof *calls);
+    if (calls == NULL) {
         (void)refuse(t);
-    else
-        t->calls[t->call_count++] = (mr__tape_call){kernel, level, at, (uint32_t)items};
+        return;
+    }
+    t->calls = calls;
+    t->calls[t->call_count++] = (mr__tape_call){kernel, level, at, (uint32_t)items};
 }
 
 void mr__tape_call_of(mr__tape *t, mr__kernel kernel, const void *order, size_t order_nbytes, uint64_t items)
@@ -194,6 +215,15 @@ void mr__tape_call_beside(mr__tape *t, mr__kernel kernel, const void *order, siz
         mr__tape_call_of(t, kernel, order, order_nbytes, items);
     else if (items != 0)
         add_call(t, t->level - 1, kernel, order, order_nbytes, items);
+}
+
+void mr__tape_call_at(mr__tape *t, uint32_t level, mr__kernel kernel, const void *order, size_t order_nbytes,
+                      uint64_t items)
+{
+    if (items == 0)
+        return;
+    add_call(t, level, kernel, order, order_nbytes, items);
+    t->level = level >= t->level ? level + 1 : t->level;
 }
 
 /* The calls of one level and kernel, from `from` on, as one launch. */

@@ -40,6 +40,11 @@ typedef struct mr__tape_call {
     uint32_t order, items;
 } mr__tape_call;
 
+/* Bytes of the arena that somebody asked for. */
+typedef struct mr__tape_place {
+    uint32_t at, nbytes;
+} mr__tape_place;
+
 /* Room that a sample needs no more. */
 typedef struct mr__tape_spare {
     uint32_t at, nbytes;
@@ -67,6 +72,8 @@ typedef struct mr__tape {
     size_t call_count, call_max;
     mr__launch *launches;
     size_t launch_count, launch_max;
+    mr__tape_place *places; /* with a guard: all there are */
+    size_t place_count, place_max;
 } mr__tape;
 
 /* All zero before. `bytes` stays; it is 64-byte aligned, and so is the arena. */
@@ -80,7 +87,7 @@ void mr__tape_begin(mr__tape *tape);
 /* What a sample that fails takes with it. */
 typedef struct mr__tape_mark {
     uint32_t put, room;
-    size_t call_count;
+    size_t call_count, place_count;
 } mr__tape_mark;
 
 /* The next sample: its number. One that failed is dropped, with what was written for it. */
@@ -124,8 +131,23 @@ void mr__tape_call_of(mr__tape *tape, mr__kernel kernel, const void *order, size
 /* The same, beside the last call: they do not wait for each other. */
 void mr__tape_call_beside(mr__tape *tape, mr__kernel kernel, const void *order, size_t order_nbytes, uint64_t items);
 
+/*
+ * The same, at this level of its sample (the first: 0): after all calls at lower ones, beside those at the same. For
+ * decoders whose parts take different ways: where they meet again is agreed on, and levels that nobody uses cost
+ * nothing.
+ */
+void mr__tape_call_at(mr__tape *tape, uint32_t level, mr__kernel kernel, const void *order, size_t order_nbytes,
+                      uint64_t items);
+
 /* After the last sample: launches are made. MR_ENOMEM. Bytes 0 to tape->put are to be sent. */
 int mr__tape_end(mr__tape *tape);
+
+/*
+ * For tests, of a tape with a guard: under ASan, all of the arena that is in no place is out of bounds until it is
+ * unfenced (fence.c).
+ */
+void mr__tape_fence(const mr__tape *tape, const uint8_t *arena);
+void mr__tape_unfence(const mr__tape *tape, const uint8_t *arena);
 
 /* Whether a kernel has refused something of this sample, by the words that came back. */
 static inline bool mr__tape_refused(const uint8_t *words, uint32_t sample)

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The words of kernel/lane/lane.h, by kernels that use them, beside what they are said to give. */
+#include "test.h"
+
+#include "kernel/lane/emulate.h"
+#include "lane_words.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Lanes that are threads are slow (test_lanes_threads.c). */
+#if defined(MR__FIBER_THREADS)
+enum { ITEMS = 5, SEEDS = 2 };
+#else
+enum { ITEMS = 37, SEEDS = 5 };
+#endif
+
+enum { ARENA_NBYTES = 1 << 20 };
+
+/* An arena with an order for ITEMS items, and their turns. */
+typedef struct stage {
+    _Alignas(64) uint8_t arena[ARENA_NBYTES];
+    words_order order;
+    uint32_t list;
+} stage;
+
+static uint32_t *words_at(stage *s, uint32_t at)
+{
+    return (uint32_t *)(void *)(s->arena + at);
+}
+
+/* Numbers of all sizes; the same ones for each kernel. */
+static void fill_in(uint32_t *in)
+{
+    uint32_t state = 12345;
+    for (uint32_t i = 0; i < ITEMS * 32; i++) {
+        state = state * 1664525u + 1013904223u;
+        in[i] = i < 32 ? i : i < 64 ? UINT32_MAX - i : state >> state % 32;
+    }
+    in[70] = 1999;
+}
+
+/* Items come in a turn that is not the groups'. */
+static stage *stage_new(uint32_t each)
+{
+    stage *s = aligned_alloc(64, sizeof *s);
+    assert_non_null(s);
+    memset(s, 0, sizeof *s);
+    s->order = (words_order){.status = 0, .sum = 4, .bits = 8, .in = 128, .each = each};
+    s->order.to = s->order.in + ITEMS * 32 * 4;
+    s->list = s->order.to + ITEMS * each * 32 * 4;
+    uint32_t order_at = 64;
+    memcpy(s->arena + order_at, &s->order, sizeof s->order);
+    fill_in(words_at(s, s->order.in));
+    mr__lane_turn *turns = (mr__lane_turn *)(void *)(s->arena + s->list);
+    for (uint32_t i = 0; i < ITEMS; i++)
+        turns[i] = (mr__lane_turn){order_at, (i * 3 + 5) % ITEMS};
+    return s;
+}
+
+/* 1. What the words are said to give: for an item's 32 words. */
+
+typedef void words_formula(const uint32_t *in, uint32_t *to);
+
+static uint32_t bits_of(uint64_t n)
+{
+    uint32_t count = 0;
+    for (; n != 0; n >>= 1)
+        count += n & 1;
+    return count;
+}
+
+static uint32_t ballot_of(const uint32_t *n, uint32_t bit)
+{
+    uint32_t all = 0;
+    for (uint32_t i = 0; i < 32; i++)
+        all |= (n[i] >> bit & 1) << i;
+    return all;
+}
+
+static uint32_t sum_of(const uint32_t *n, uint32_t count, uint32_t shift)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum += n[i] >> shift;
+    return sum;
+}
+
+static void collective(const uint32_t *in, uint32_t *to)
+{
+    for (uint32_t i = 0; i < 32; i++) {
+        to[i] = ballot_of(in, 0);
+        to[32 + i] = bits_of(to[i] & ((UINT64_C(1) << i) - 1));
+        to[64 + i] = sum_of(in, i, 0);
+        to[96 + i] = sum_of(in, 32, 0);
+        to[128 + i] = in[(in[i] >> 7) % 32];
+        to[160 + i] = in[31 - i];
+        to[192 + i] = bits_of(in[i]);
+        to[224 + i] = 32;
+    }
+}
+
+static void again(const uint32_t *in, uint32_t *to)
+{
+    uint32_t n[32], next[32];
+    memcpy(n, in, sizeof n);
+    for (uint32_t round = 0; round < 20; round++) {
+        for (uint32_t i = 0; i < 32; i++)
+            next[i] = n[i] + sum_of(n, i, 0);
+        for (uint32_t i = 0; i < 32; i++)
+            n[i] = next[i] ^ next[(i + round) % 32];
+        uint32_t sum = sum_of(n, 32, 3);
+        for (uint32_t i = 0; i < 32; i++)
+            n[i] += sum;
+        uint32_t ballot = ballot_of(n, round);
+        for (uint32_t i = 0; i < 32; i++)
+            n[i] ^= ballot;
+    }
+    memcpy(to, n, sizeof n);
+}
+
+static void shared(const uint32_t *in, uint32_t *to)
+{
+    uint32_t counts[4] = {0};
+    for (uint32_t i = 0; i < 32; i++)
+        counts[in[i] % 4]++;
+    for (uint32_t i = 0; i < 32; i++) {
+        to[i] = in[31 - i];
+        to[32 + i] = counts[i % 4];
+        to[64 + i] = in[(i + 31) % 32];
+    }
+}
+
+static void alone(const uint32_t *in, uint32_t *to)
+{
+    for (uint32_t i = 0; i < 64; i++)
+        to[i] = in[i % 32] + i;
+}
+
+/* 2. Who runs them. */
+
+typedef struct words_case {
+    mr__lane_kernel kernel;
+    uint32_t each;
+    words_formula *formula;
+} words_case;
+
+static const words_case cases[] = {
+    {{"words_collective", mr__kernel_words_collective, MR__TEAM_LANES}, WORDS_COLLECTIVE, collective},
+    {{"words_again", mr__kernel_words_again, MR__TEAM_LANES}, WORDS_AGAIN, again},
+    {{"words_shared", mr__kernel_words_shared, MR__TEAM_LANES}, WORDS_SHARED, shared},
+    {{"words_alone", mr__kernel_words_alone, MR__ALONE_LANES}, WORDS_ALONE, alone},
+};
+
+static void check_items(stage *s, const words_case *c)
+{
+    uint32_t wanted[WORDS_COLLECTIVE * 32];
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        const uint32_t *got = words_at(s, s->order.to) + i * c->each * 32;
+        c->formula(words_at(s, s->order.in) + i * 32, wanted);
+        for (uint32_t k = 0; k < c->each * 32; k++)
+            if (got[k] != wanted[k])
+                fail_msg("%s: word %u of item %u is %08x, not %08x", c->kernel.name, k, i, got[k], wanted[k]);
+    }
+}
+
+static void check_together(stage *s)
+{
+    const uint32_t *in = words_at(s, s->order.in);
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < ITEMS * 32; i++)
+        bits |= 1u << in[i] % 32;
+    assert_int_equal(*words_at(s, s->order.sum), 2 * sum_of(in, ITEMS * 32, 0));
+    assert_int_equal(*words_at(s, s->order.bits), bits);
+    assert_int_equal(*words_at(s, s->order.status), 1);
+}
+
+static void emulator_gives_them(void **state)
+{
+    (void)state;
+    mr_hooks hooks;
+    mr__detail detail;
+    assert_int_equal(mr__hooks_init(&hooks, NULL), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (uint64_t seed = 0; seed < SEEDS; seed++) {
+            stage *s = stage_new(cases[i].each);
+            mr__emulation emulation = {.hooks = &hooks, .seed = seed};
+            int result = mr__emulate_function(&emulation, &cases[i].kernel, s->list, ITEMS, s->arena, NULL, &detail);
+            if (result != 0)
+                fail_msg("%s", detail.text);
+            check_items(s, &cases[i]);
+            if (cases[i].kernel.lanes == MR__ALONE_LANES)
+                check_together(s);
+            free(s);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(emulator_gives_them),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
