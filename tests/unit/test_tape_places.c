@@ -47,7 +47,7 @@ static const char *const elastics[] = {
     "elastic(50, sigma=6, filter=bicubic, fill=3)",
 };
 
-static const uint32_t sizes[][2] = {{1, 1}, {1, 37}, {37, 1}, {61, 53}, {64, 64}, {3000, 2}};
+static const uint32_t sizes[][2] = {{1, 1}, {1, 37}, {37, 1}, {61, 53}, {64, 64}, {301, 23}, {3000, 2}};
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
