@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/noise.h"
 
-#include "base/rng.h"
 #include "kernel/normal.h"
 
 #include <string.h>
 
-enum { LEVELS = 511, MIDDLE = 255, BLOCKS = 8, SLOT_BITS = 23 };
+enum { LEVELS = 511, MIDDLE = 255, SLOT_BITS = MR__NOISE_SLOT_BITS };
 
 /* The chance of less than `x`, of 2^32. */
 static uint64_t share_below(double x, double mean, double sigma)
@@ -85,11 +84,11 @@ void mr__noise_init(mr__noise *noise, double mean, double sigma, bool wrap, cons
 
 static void words_c(const uint32_t key[2], uint32_t row, uint32_t group, uint32_t to[MR__NOISE_GROUP])
 {
-    for (uint32_t i = 0; i < BLOCKS; i++) {
-        uint32_t counter[4] = {BLOCKS * group + i, row, 0, 0}, block[4];
-        mr__philox(counter, key, block);
+    for (uint32_t i = 0; i < MR__NOISE_BLOCKS; i++) {
+        uint32_t block[4];
+        mr__noise_block(key, row, group, i, block);
         for (size_t w = 0; w < 4; w++)
-            to[BLOCKS * w + i] = block[w];
+            to[MR__NOISE_BLOCKS * w + i] = block[w];
     }
 }
 
@@ -105,13 +104,8 @@ static void add_c(const mr__noise *noise, uint32_t row, uint32_t group, uint8_t 
 {
     uint32_t words[MR__NOISE_GROUP];
     words_c(noise->key, row, group, words);
-    for (size_t i = 0; i < MR__NOISE_GROUP; i++) {
-        uint32_t number = words[i] >> SLOT_BITS, slot = noise->slots[number];
-        if ((words[i] & ((1u << SLOT_BITS) - 1)) >= slot >> 9)
-            number = slot & (MR__NOISE_SLOTS - 1);
-        int sum = samples[i] + (int)number - MIDDLE;
-        samples[i] = (uint8_t)(noise->wrap ? sum & 255 : sum < 0 ? 0 : sum > 255 ? 255 : sum);
-    }
+    for (size_t i = 0; i < MR__NOISE_GROUP; i++)
+        samples[i] = mr__noised(samples[i], words[i], noise->slots[mr__noise_slot(words[i])], noise->wrap);
 }
 
 void mr__noise_kernels_init(mr__noise_kernels *table, mr__cpu_flags cpu)

@@ -10,12 +10,11 @@
 #define MR_KERNEL_NOISE_H
 
 #include "cpu/cpu.h"
+#include "kernel/noise_pixel.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum { MR__NOISE_GROUP = 32, MR__NOISE_SLOTS = 512 };
 
 /*
  * What is added to 8-bit samples: whole numbers from -255 to 255, slot i standing for i - 255. They are drawn by

@@ -3,12 +3,14 @@
 #ifndef MR_KERNEL_NORMAL_H
 #define MR_KERNEL_NORMAL_H
 
+#include "kernel/normal_pixel.h"
+
 #include <stdint.h>
 
 /* The chance that a normal number is below x, to within 2^-40. */
 double mr__normal_below(double x);
 
-enum { MR__NORMAL_POINTS = 16 * 8 + 1, MR__NORMAL_PARTS = 31 * 8 };
+enum { MR__NORMAL_POINTS = 16 * 8 + 1 };
 
 /* normal_table.c. Of x = i / 16: the chance of less, and the density. */
 extern const double mr__normal_grid[MR__NORMAL_POINTS][2];
@@ -19,30 +21,11 @@ extern const double mr__normal_grid[MR__NORMAL_POINTS][2];
  */
 extern const float mr__normal_cubics[4][MR__NORMAL_PARTS];
 
-/* Where v, not 0 and below 2^31, has its highest bit. */
-static inline uint32_t mr__normal_octave(uint32_t v)
-{
-    uint32_t octave = 0;
-    for (uint32_t half = 16; half != 0; half /= 2)
-        if (v >> (octave + half) != 0)
-            octave += half;
-    return octave;
-}
-
-/*
- * A normal number from 32 random bits, to within 2^-20: the first is the sign, and the others are v, which is odd, so
- * that it is passed with the chance v / 2^32. By cubics in v, 8 for every octave of it, so that the tails are as right
- * as the middle; the farthest is 6.23.
- */
 static inline float mr__normal_of(uint32_t word)
 {
-    uint32_t v = (word & 0x7fffffffu) | 1u, octave = mr__normal_octave(v), shifted = v << (31 - octave);
-    uint32_t part = 8 * octave + (shifted >> 28 & 7u);
-    float t = (float)(int32_t)(shifted >> 4 & 0xffffffu) * 0x1p-24F;
-    float x = mr__normal_cubics[3][part] * t + mr__normal_cubics[2][part];
-    x = x * t + mr__normal_cubics[1][part];
-    x = x * t + mr__normal_cubics[0][part];
-    return word >> 31 != 0 ? x : -x;
+    mr__normal_spot spot = mr__normal_spot_of(word);
+    return mr__normal_by(word, spot.t, mr__normal_cubics[0][spot.part], mr__normal_cubics[1][spot.part],
+                         mr__normal_cubics[2][spot.part], mr__normal_cubics[3][spot.part]);
 }
 
 #endif

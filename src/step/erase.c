@@ -44,20 +44,30 @@ bool mr__erase_common(mr_rect a, mr_rect b, mr_rect *to)
     return true;
 }
 
-static void put(mr_dtype dtype, float number, uint8_t *to)
+uint32_t mr__erase_bits(mr_dtype dtype, float number)
 {
-    uint16_t half;
+    uint32_t bits;
     switch (dtype) {
     case MR_U8:
-        *to = mr__erase_level(number);
-        return;
+        return mr__erase_level(number);
     case MR_F32:
-        memcpy(to, &number, sizeof number);
-        return;
+        memcpy(&bits, &number, sizeof bits);
+        return bits;
     default:
-        half = dtype == MR_F16 ? mr__f16_from_f32(number) : mr__bf16_from_f32(number);
-        memcpy(to, &half, sizeof half);
+        return dtype == MR_F16 ? mr__f16_from_f32(number) : mr__bf16_from_f32(number);
     }
+}
+
+static void put(mr_dtype dtype, float number, uint8_t *to)
+{
+    uint32_t bits = mr__erase_bits(dtype, number);
+    uint16_t half = (uint16_t)bits;
+    if (dtype == MR_U8)
+        *to = (uint8_t)bits;
+    else if (dtype == MR_F32)
+        memcpy(to, &bits, sizeof bits);
+    else
+        memcpy(to, &half, sizeof half);
 }
 
 /* Where numbers lie: that of pixel x, y and channel c. */

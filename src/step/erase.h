@@ -17,6 +17,9 @@ void mr__erase_finished(const mr__erase *erase, const mr_output *output, mr__cpu
 /* A grey level: cut off to a whole number, as torch does it, and within 0 to 255. */
 uint8_t mr__erase_level(float value);
 
+/* One of a batch's numbers, as a whole number that has its bits. */
+uint32_t mr__erase_bits(mr_dtype dtype, float number);
+
 /* What the two have in common; `to` is not changed where they have nothing. */
 bool mr__erase_common(mr_rect a, mr_rect b, mr_rect *to);
 

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Brightness and contrast: Pillow's ImageEnhance, blends of a constant and the image. */
+#include "kernel/color_pixel.h"
 #include "step/op_table.h"
 #include "step/ops.h"
 
-#include <string.h>
-
 static void blend_from(mr__table_work *work, uint8_t constant)
 {
-    uint8_t values[256], own[256];
-    mr__color_kernels kernels;
-    mr__color_kernels_init(&kernels, mr__op_cpu(work->tools));
-    for (size_t v = 0; v < 256; v++)
-        values[v] = (uint8_t)v;
-    memset(own, constant, sizeof own);
-    kernels.blend(own, values, 256, (float)work->op->amount, own);
+    uint8_t own[256];
+    for (uint32_t v = 0; v < 256; v++)
+        own[v] = mr__blend(constant, v, (float)work->op->amount);
     mr__tables_put_all(work, own);
 }
 
@@ -24,7 +19,7 @@ static void make_brightness(mr__table_work *work)
 
 static void make_contrast(mr__table_work *work)
 {
-    blend_from(work, (uint8_t)(mr__tables_mean(work) + 0.5));
+    blend_from(work, mr__tables_mean(work));
 }
 
 static int tell_brightness(const mr__op *op, char *text, size_t nbytes)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Equalize and autocontrast, as Pillow's ImageOps: a table for each channel, from the values that it has. */
+#include "kernel/levels_pixel.h"
 #include "step/op_table.h"
 #include "step/ops.h"
 
@@ -22,28 +23,23 @@ static void make_equalize(mr__table_work *work)
         if (step == 0)
             continue;
         for (size_t v = 0; v < 256; v++) {
-            uint32_t value = below / step;
-            own[v] = (uint8_t)(value < 255 ? value : 255);
+            own[v] = mr__equalized(below, step);
             below += histogram[v];
         }
         mr__tables_put(work, c, own);
     }
 }
 
-/* From the least value to the largest: from 0 to 255, in doubles, truncated. */
+/* From the least value to the largest: from 0 to 255, truncated. */
 static void make_autocontrast(mr__table_work *work)
 {
     uint8_t range[3][2], own[256];
     mr__tables_range(work, range);
     for (uint32_t c = 0; c < work->image->channels; c++) {
-        int low = range[c][0], high = range[c][1];
-        if (high <= low)
+        if (range[c][1] <= range[c][0])
             continue;
-        double scale = 255.0 / (double)(high - low), offset = (double)-low * scale;
-        for (int v = 0; v < 256; v++) {
-            double product = (double)v * scale, value = product + offset;
-            own[v] = value >= 255.0 ? 255 : value <= 0.0 ? 0 : (uint8_t)value;
-        }
+        for (uint32_t v = 0; v < 256; v++)
+            own[v] = mr__stretched(v, range[c][0], range[c][1]);
         mr__tables_put(work, c, own);
     }
 }

@@ -6,6 +6,8 @@
  */
 #include "step/op_table.h"
 
+#include "kernel/levels_pixel.h"
+
 #include <string.h>
 
 /* Rows that follow each other without a gap are one. */
@@ -139,7 +141,7 @@ static uint64_t sum_row(const mr__color_kernels *kernels, const mr__color_tables
     return sum;
 }
 
-double mr__tables_mean(mr__table_work *work)
+uint8_t mr__tables_mean(mr__table_work *work)
 {
     const mr_image *image = work->image;
     mr__color_kernels kernels;
@@ -150,7 +152,31 @@ double mr__tables_mean(mr__table_work *work)
     mr__color_tables_init(&tables, work->table, image->channels);
     for (uint32_t y = 0; y < r.count; y++)
         sum += sum_row(&kernels, &tables, row_of(&r, y), r.pixels, image->channels);
-    return (double)sum / (double)((uint64_t)image->width * image->height);
+    return mr__mean_level(sum, (uint64_t)image->width * image->height);
+}
+
+static void begin_tables(uint8_t (*table)[256], size_t count)
+{
+    for (size_t c = 0; c < count; c++)
+        for (size_t v = 0; v < 256; v++)
+            table[c][v] = (uint8_t)v;
+}
+
+/* Those that look at no part of the image are given none. */
+size_t mr__tables_known(const mr__op *ops, size_t count, uint8_t table[256])
+{
+    const mr_image none = {.channels = 1};
+    mr__table_work work = {.image = &none, .table = (uint8_t(*)[256])table};
+    size_t known = 0;
+    begin_tables(work.table, 1);
+    for (; known < count; known++) {
+        const mr__op_type *type = mr__op_types[ops[known].kind];
+        if (type->table == NULL || type->need != NULL)
+            break;
+        work.op = &ops[known];
+        type->table(&work);
+    }
+    return known;
 }
 
 static void apply(mr__op_tools *tools, uint8_t (*table)[256], const mr_image *from, const mr_image *to)
@@ -177,9 +203,7 @@ void mr__tables_run(mr__op_tools *tools, const mr__op *ops, size_t count, const 
 {
     uint8_t table[4][256];
     mr__table_work work = {.tools = tools, .image = from, .table = table};
-    for (size_t c = 0; c < 4; c++)
-        for (size_t v = 0; v < 256; v++)
-            table[c][v] = (uint8_t)v;
+    begin_tables(table, 4);
     for (size_t i = 0; i < count; i++) {
         work.op = &ops[i];
         mr__op_types[ops[i].kind]->table(&work);

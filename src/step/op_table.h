@@ -22,7 +22,13 @@ void mr__tables_histogram(mr__table_work *work, uint32_t channel, uint32_t histo
 /* The least and the largest value of each channel as the tables make it. */
 void mr__tables_range(mr__table_work *work, uint8_t range[3][2]);
 
-/* The mean of Pillow's L of the image as the tables make it. */
-double mr__tables_mean(mr__table_work *work);
+/* The mean of Pillow's L of the image as the tables make it, rounded. */
+uint8_t mr__tables_mean(mr__table_work *work);
+
+/*
+ * How many of these ops, from the first on, are the same table for every image; and what they make of all values, one
+ * after the other.
+ */
+size_t mr__tables_known(const mr__op *ops, size_t count, uint8_t table[256]);
 
 #endif

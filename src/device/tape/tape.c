@@ -151,7 +151,7 @@ uint32_t mr__tape_room(mr__tape *t, uint64_t nbytes)
     uint64_t takes = nbytes <= UINT32_MAX ? round_up(nbytes + t->guard) : UINT64_MAX;
     uint32_t at;
     if (t->code == 0 && take_spare(t, takes, &at))
-        return at;
+        return place_at(t, at, (size_t)nbytes);
     if (t->code != 0 || takes > t->room - t->put)
         return refuse(t);
     t->room -= (uint32_t)takes;
@@ -215,6 +215,15 @@ void mr__tape_call_beside(mr__tape *t, mr__kernel kernel, const void *order, siz
         mr__tape_call_of(t, kernel, order, order_nbytes, items);
     else if (items != 0)
         add_call(t, t->level - 1, kernel, order, order_nbytes, items);
+}
+
+void mr__tape_call_at(mr__tape *t, uint32_t level, mr__kernel kernel, const void *order, size_t order_nbytes,
+                      uint64_t items)
+{
+    if (items == 0)
+        return;
+    add_call(t, level, kernel, order, order_nbytes, items);
+    t->level = level >= t->level ? level + 1 : t->level;
 }
 
 mr__tape_fork mr__tape_fork_begin(mr__tape *t)

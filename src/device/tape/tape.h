@@ -132,6 +132,14 @@ void mr__tape_call_of(mr__tape *tape, mr__kernel kernel, const void *order, size
 void mr__tape_call_beside(mr__tape *tape, mr__kernel kernel, const void *order, size_t order_nbytes, uint64_t items);
 
 /*
+ * The same, at this level of its sample (the first: 0): after all calls at lower ones, beside those at the same. For
+ * decoders whose parts take different ways: where they meet again is agreed on, and levels that nobody uses cost
+ * nothing.
+ */
+void mr__tape_call_at(mr__tape *tape, uint32_t level, mr__kernel kernel, const void *order, size_t order_nbytes,
+                      uint64_t items);
+
+/*
  * Branches of a sample, which do not wait for each other: each begins where all calls so far are done, and what one
  * leaves no other gets. After the end all of them are waited for.
  *
