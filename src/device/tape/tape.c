@@ -132,6 +132,13 @@ uint32_t mr__tape_copy(mr__tape *t, const void *from, size_t nbytes)
     return at;
 }
 
+void mr__tape_cut(mr__tape *t, uint32_t at, uint32_t nbytes)
+{
+    uint64_t end = at + round_up((uint64_t)nbytes + t->guard);
+    if (t->code == 0 && end < t->put)
+        t->put = (uint32_t)end;
+}
+
 /* The smallest spare room that is large enough. False: there is none. */
 static bool take_spare(mr__tape *t, uint64_t nbytes, uint32_t *at)
 {

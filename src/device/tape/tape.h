@@ -107,6 +107,9 @@ uint32_t mr__tape_put(mr__tape *tape, size_t nbytes, void **bytes);
 /* The same, with these bytes. */
 uint32_t mr__tape_copy(mr__tape *tape, const void *bytes, size_t nbytes);
 
+/* The place that was put last has only so many bytes: the others are given back. */
+void mr__tape_cut(mr__tape *tape, uint32_t at, uint32_t nbytes);
+
 /* A place that only kernels write, 64-byte aligned. */
 uint32_t mr__tape_room(mr__tape *tape, uint64_t nbytes);
 

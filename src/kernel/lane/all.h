@@ -5,6 +5,8 @@
 
 #include "kernel/lane/lane.h"
 
+#include "kernel/lane/jpeg_pixels.h"
+#include "kernel/lane/l3_unit.h"
 #include "kernel/lane/filter.h"
 #include "kernel/lane/levels.h"
 #include "kernel/lane/noise.h"

@@ -40,7 +40,10 @@
     K(l3_lift_d, MR__ALONE_LANES)                                                                                      \
     K(l3_lift_bc, MR__ALONE_LANES)                                                                                     \
     K(l3_pack, MR__ALONE_LANES)                                                                                        \
-    K(l3_copy, MR__ALONE_LANES)
+    K(l3_copy, MR__ALONE_LANES)                                                                                        \
+    K(idct, MR__ALONE_LANES)                                                                                           \
+    K(jpeg_pixels, MR__ALONE_LANES)                                                                                    \
+    K(l3_unit, MR__TEAM_LANES)
 /* clang-format on */
 
 #define MR__KERNEL_NUMBER(name, lanes) MR__KERNEL_##name,
