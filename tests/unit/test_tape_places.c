@@ -47,6 +47,11 @@ static const char *const elastics[] = {
     "elastic(50, sigma=6, filter=bicubic, fill=3)",
 };
 
+static const char *const jpegs[] = {
+    "jpeg(1)",      "jpeg(100..100)",       "jpeg(50)",
+    "jpeg(1..100)", "resize(4x7) jpeg(75)", "resize(5x200) jpeg(30) rotate(5..5)",
+};
+
 static const uint32_t sizes[][2] = {{1, 1}, {1, 37}, {37, 1}, {61, 53}, {64, 64}, {301, 23}, {3000, 2}};
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
@@ -90,6 +95,11 @@ static void warps_give_the_same(void **state)
 static void elastics_give_the_same(void **state)
 {
     run_texts(state, elastics, COUNT(elastics));
+}
+
+static void jpegs_give_the_same(void **state)
+{
+    run_texts(state, jpegs, COUNT(jpegs));
 }
 
 /* Coefficients whose places are far off, infinite or no numbers; parts that are less than the whole. */
@@ -169,9 +179,9 @@ static void turned_and_converted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(warps_give_the_same),  cmocka_unit_test(elastics_give_the_same),
-        cmocka_unit_test(places_of_any_kind),   cmocka_unit_test(branches_are_mixed),
-        cmocka_unit_test(turned_and_converted),
+        cmocka_unit_test(warps_give_the_same), cmocka_unit_test(elastics_give_the_same),
+        cmocka_unit_test(jpegs_give_the_same), cmocka_unit_test(places_of_any_kind),
+        cmocka_unit_test(branches_are_mixed),  cmocka_unit_test(turned_and_converted),
     };
     return taping_run(tests, COUNT(tests));
 }
