@@ -47,7 +47,9 @@
     K(l3_copy, MR__ALONE_LANES)                                                                                        \
     K(idct, MR__ALONE_LANES)                                                                                           \
     K(jpeg_pixels, MR__ALONE_LANES)                                                                                    \
-    K(l3_unit, MR__TEAM_LANES)
+    K(l3_unit, MR__TEAM_LANES)                                                                                         \
+    K(jpeg_split, MR__ALONE_LANES)                                                                                     \
+    K(jpeg_again, MR__ALONE_LANES)
 /* clang-format on */
 
 #define MR__KERNEL_NUMBER(name, lanes) MR__KERNEL_##name,
