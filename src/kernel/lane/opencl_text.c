@@ -217,8 +217,9 @@ const char *const mr__opencl_text[] = {
     "}\n"
     "MR_INLINE int32_t mr__mirrored(int32_t at, int32_t side)\n"
     "{\n"
-    "at = at < 0 ? -at : at;\n"
-    "return at < side ? at : 2 * (side - 1) - at;\n"
+    "int32_t turn = 2 * (side - 1);\n"
+    "at += at < 0 ? turn : 0;\n"
+    "return at < side ? at : turn - at;\n"
     "}\n"
     "#endif\n"
     "#ifndef MR_KERNEL_LANE_PASS_H\n"
@@ -295,8 +296,8 @@ const char *const mr__opencl_text[] = {
     "#define MR__CANVAS_GROUPS(width, height) (MR__ROW_GROUPS(width) * (height))\n"
     "#define MR__RESAMPLE_ROWS 4u\n"
     "#define MR__RESAMPLE_GROUPS(width, height) (MR__ROW_GROUPS(width) * (((height) + 3u) / 4u))\n"
-    "#define MR__PLACE_PIXELS 8u\n"
-    "#define MR__PLACE_SPANS(width) (((width) + 7u) / 8u)\n",
+    "#define MR__PLACE_PIXELS 8u\n",
+    "#define MR__PLACE_SPANS(width) (((width) + 7u) / 8u)\n"
     "#define MR__PLACE_GROUPS(width, height) ((MR__PLACE_SPANS(width) * (height) + 63u) / 64u)\n"
     "MR_INLINE uint32_t mr__premultiplied(uint32_t color, uint32_t alpha)\n"
     "{\n"
@@ -382,10 +383,10 @@ const char *const mr__opencl_text[] = {
     "return;\n"
     "MR_GLOBAL uint8_t *to = arena + o.to.at + y * o.to.stride + x * channels;\n"
     "if (along_x && channels == 3 && y + MR__RESAMPLE_ROWS <= o.to.height) {\n"
-    "mr__taps taps = mr__taps_of(arena, &o.axis, x);\n"
+    "mr__taps taps = mr__taps_of(arena, &o.axis, x);\n",
     "mr__tap_rows(taps, arena + o.from.at + y * o.from.stride + taps.first * 3, o.from.stride, to, o.to.stride);\n"
     "return;\n"
-    "}\n",
+    "}\n"
     "for (uint32_t end = y + MR__RESAMPLE_ROWS; y < end && y < o.to.height; y++, to += o.to.stride) {\n"
     "mr__taps taps = mr__taps_of(arena, &o.axis, along_x ? x : y);\n"
     "uint32_t step = along_x ? channels : o.from.stride;\n"
@@ -458,9 +459,9 @@ const char *const mr__opencl_text[] = {
     "MR_INLINE void mr__place_span(MR_GLOBAL const uint8_t *arena, const mr__order_place *o, uint32_t x, uint32_t y,\n"
     "MR_GLOBAL uint8_t *to)\n"
     "{\n"
-    "uint32_t from_x = x - o->x, from_y = y - o->y, stride = o->from.stride;\n"
+    "uint32_t from_x = x - o->x, from_y = y - o->y, stride = o->from.stride;\n",
     "from_x = o->flip_x != 0 ? o->width - MR__PLACE_PIXELS - from_x : from_x;\n"
-    "from_y = o->flip_y != 0 ? o->height - 1 - from_y : from_y;\n",
+    "from_y = o->flip_y != 0 ? o->height - 1 - from_y : from_y;\n"
     "mr__taps taps = mr__taps_of(arena, &o->axis, from_y);\n"
     "MR_GLOBAL const uint8_t *from = arena + o->from.at + taps.first * stride + from_x * 3;\n"
     "mr__eight a = mr__eight_of(1 << 21), b = a, c = a;\n"
@@ -540,9 +541,9 @@ const char *const mr__opencl_text[] = {
     "MR_KERNEL(blur_down)\n"
     "{\n"
     "MR_ALONE;\n"
-    "MR_GLOBAL const mr__order_blur *o = MR_ORDER(mr__order_blur);\n"
+    "MR_GLOBAL const mr__order_blur *o = MR_ORDER(mr__order_blur);\n",
     "MR_GLOBAL const float *weight = (MR_GLOBAL const float *)(arena + o->down);\n"
-    "uint32_t n = o->columns * o->from.channels, groups = MR__ROW_GROUPS(n);\n",
+    "uint32_t n = o->columns * o->from.channels, groups = MR__ROW_GROUPS(n);\n"
     "uint32_t row = MR_ITEM / groups, i = MR_ITEM % groups * MR_LANES + lane.id;\n"
     "if (i >= n)\n"
     "return;\n"
@@ -625,13 +626,13 @@ const char *const mr__opencl_text[] = {
     "h = r == least ? 3.0f + far_g : 5.0f - far_r;\n"
     "float turn = h / 6.0f;\n"
     "to.h = (uint32_t)((h < 0.0f ? turn + 1.0f : turn) * 255.0f);\n"
-    "to.s = (uint32_t)(range / (float)most * 255.0f);\n"
+    "to.s = (uint32_t)(range / (float)most * 255.0f);\n",
     "return to;\n"
     "}\n"
     "MR_INLINE uint32_t mr__by_255(uint32_t x)\n"
     "{\n"
     "return (x + 128 + ((x + 128) >> 8)) >> 8;\n"
-    "}\n",
+    "}\n"
     "MR_INLINE void mr__hsv_to_rgb(mr__hsv from, uint8_t rgb[3])\n"
     "{\n"
     "uint32_t sixth = from.h * 2 / 85, place = from.h * 2 % 85, full = from.v * from.s;\n"
@@ -721,12 +722,12 @@ const char *const mr__opencl_text[] = {
     "return walk;\n"
     "}\n"
     "MR_INLINE mr__walk mr__walk_on(mr__walk walk)\n"
-    "{\n"
+    "{\n",
     "walk.x += walk.step_x;\n"
     "walk.at += walk.step_at;\n"
     "if (walk.x >= walk.width) {\n"
     "walk.x -= walk.width;\n"
-    "walk.at += walk.next_row;\n",
+    "walk.at += walk.next_row;\n"
     "}\n"
     "return walk;\n"
     "}\n"
@@ -809,11 +810,11 @@ const char *const mr__opencl_text[] = {
     "{\n"
     "for (uint32_t k = 0; k < 8; k++)\n"
     "shared[k * MR_TEAM_LANES + lane.id] = 0;\n"
-    "mr_barrier(lane);\n"
+    "mr_barrier(lane);\n",
     "for (uint32_t k = 0; k < 8; k++)\n"
     "(void)mr_atomic_add_shared(&shared[level[k]], counts[k]);\n"
     "mr_barrier(lane);\n"
-    "}\n",
+    "}\n"
     "MR_INLINE uint32_t mr__lowest_lane(uint32_t ballot)\n"
     "{\n"
     "return ballot != 0 ? mr_count32((ballot & (0u - ballot)) - 1u) : 0;\n"
@@ -908,10 +909,10 @@ const char *const mr__opencl_text[] = {
     "return both.bits;\n"
     "}\n"
     "MR_INLINE uint16_t mr__bf16_of_bits(uint32_t bits)\n"
-    "{\n"
+    "{\n",
     "if ((bits & 0x7fffffffu) > 0x7f800000u)\n"
     "return (uint16_t)(bits >> 16 | 0x40u);\n"
-    "return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);\n",
+    "return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);\n"
     "}\n"
     "MR_INLINE uint32_t mr__shift_even(uint32_t bits, uint32_t shift)\n"
     "{\n"
@@ -1003,12 +1004,12 @@ const char *const mr__opencl_text[] = {
     "}\n"
     "#endif\n"
     "typedef struct mr__ground {\n"
-    "uint64_t to, to_plane;\n"
+    "uint64_t to, to_plane;\n",
     "uint32_t to_row, to_pixel;\n"
     "uint32_t in_arena;\n"
     "uint32_t width, height, channels;\n"
     "} mr__ground;\n"
-    "typedef struct mr__order_around {\n",
+    "typedef struct mr__order_around {\n"
     "mr__sheet from, to;\n"
     "uint32_t x, y, width, height;\n"
     "} mr__order_around;\n"
@@ -1098,10 +1099,10 @@ const char *const mr__opencl_text[] = {
     "(g->in_arena != 0 ? arena : out) + g->to + (uint64_t)y * g->to_row + (uint64_t)x * g->to_pixel;\n"
     "for (uint32_t c = 0; c < g->channels; c++, to += g->to_plane)\n"
     "mr__put_bits(to, o->number_nbytes, o->bits[c]);\n"
-    "}\n"
+    "}\n",
     "MR_INLINE void mr__put_random(MR_GLOBAL const uint8_t *arena, MR_GLOBAL const mr__order_random *o, uint32_t word,\n"
     "MR_GLOBAL uint8_t *to)\n"
-    "{\n",
+    "{\n"
     "if (o->kind == MR__RANDOM_BYTES) {\n"
     "*to = (uint8_t)(word >> 24);\n"
     "return;\n"
@@ -1186,11 +1187,11 @@ const char *const mr__opencl_text[] = {
     "if (x >= o->to.width)\n"
     "return;\n"
     "MR_GLOBAL const uint8_t *from = arena + o->from.at + y * o->from.stride + x * channels;\n"
-    "MR_GLOBAL uint8_t *to = arena + o->to.at + y * o->to.stride + x * channels;\n"
+    "MR_GLOBAL uint8_t *to = arena + o->to.at + y * o->to.stride + x * channels;\n",
     "for (uint32_t c = 0; c < channels; c++)\n"
     "pixel[c] = from[c];\n"
     "for (uint32_t i = 0; i < o->stroke_count; i++)\n"
-    "mr__paint_stroke(arena, stroke + i, channels, pixel);\n",
+    "mr__paint_stroke(arena, stroke + i, channels, pixel);\n"
     "for (uint32_t c = 0; c < channels; c++)\n"
     "to[c] = (uint8_t)pixel[c];\n"
     "}\n"
