@@ -82,7 +82,7 @@ typedef struct settings {
     uint64_t step_ns;
     /* with what */
     uint32_t slots, read_depth, numa_node;
-    uint64_t memory_nbytes, timeout_ns;
+    uint64_t memory_nbytes, device_memory_nbytes, timeout_ns;
     const char *reading, *device, *policy, *beside, *share, *trace;
     bool check_all, pin;
     bool man;

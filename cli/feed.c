@@ -250,11 +250,20 @@ static const option options_means[] = {
     {.name = "device",
      .kind = OPTION_TEXT,
      .offset = offsetof(settings, device),
-     .argument = "DEVICE",
+     .argument = "LIST",
      .help =
-         "Who does the work: cpu; sim (the same under a virtual clock, for tests); sim:FILE, a simulated machine of "
-         "several devices and a trainer (doc/hardware.md), whose times are simulated",
+         "Who does the work: cpu, the host's threads; opencl:1, that accelerator (millrace devices lists them); "
+         "opencl, "
+         "the first that can be used; several, as in cpu,opencl:0; auto, the host and every accelerator that can be "
+         "used, but for those that are the host's own cores. sim: the same work under a virtual clock, for tests; "
+         "sim:FILE: a simulated machine of several devices and a trainer (doc/hardware.md), whose times are simulated",
      .initial = "cpu"},
+    {.name = "device-memory",
+     .kind = OPTION_BYTES,
+     .offset = offsetof(settings, device_memory_nbytes),
+     .argument = "SIZE",
+     .help = "Memory of its own that each accelerator may take, as in 512MB; images that do not fit are the host's",
+     .initial = "what it has"},
     {.name = "policy",
      .kind = OPTION_WORD,
      .offset = offsetof(settings, policy),
@@ -511,9 +520,20 @@ static int run_sink(feeding *f)
     return result;
 }
 
-static int run_loader(feeding *f, const mr_loader_options *options)
+/* While the loader is made: which devices were left out, say. Later the report says it. */
+static void log_line(void *user, mr_log_level level, const char *text)
+{
+    const feeding *f = user;
+    (void)level;
+    if (f->loader == NULL)
+        complain(NULL, "%s", text);
+}
+
+static int run_loader(feeding *f, mr_loader_options *options)
 {
     char detail[1024] = "";
+    const mr_hooks hooks = {.struct_size = sizeof hooks, .user = f, .log = log_line};
+    options->hooks = &hooks;
     int code = mr_loader_new(f->src.dataset, f->recipe, options, &f->loader, detail, sizeof detail);
     if (code != 0)
         return failed_detail(f->s, code, f->src.name, detail);
@@ -585,6 +605,11 @@ const command command_feed = {
             "The same seed gives the same bytes, whatever the threads, ranks, restarts, and forms of the same pixels: "
             "--sink=hash shows it. A bad sample ends it, unless --bad says what else to do. Ctrl-C ends it with a "
             "report on what was done.",
+            "--device names who prepares: the bytes do not depend on it, the time does. With several devices --policy "
+            "says which of them prepares which sample, and the report what each of them did. An accelerator alone "
+            "(--device=opencl) has to know every step of the recipe; beside the host (--device=cpu,opencl) it does "
+            "what "
+            "it can, and the host the rest.",
             "DATASET is a folder (of images, or packed) or the files of one dataset, as for millrace ls.", NULL},
     .groups = (const option_group[]){{"What to feed", options_what},
                                      {"Order and ranks", options_order},
@@ -603,6 +628,10 @@ const command command_feed = {
              "Files for NumPy"},
             {"millrace feed train --recipe 'rrc(224) flip' --sink hash --state train.state --json",
              "The hash of an epoch, in one go or several"},
+            {"millrace feed train --recipe 'rrc(224) flip' --device auto",
+             "With every accelerator that is here, beside the host"},
+            {"millrace feed train --recipe 'rrc(224) flip' --device cpu,opencl:0 --policy fusion",
+             "With that one, and another policy to compare with"},
             {NULL, NULL}},
     .operand_min = 1,
     .operand_max = SIZE_MAX,

@@ -257,6 +257,7 @@ int feed_options(const command *c, feeding *f, mr_loader_options *out)
         .quarantine = s->quarantine,
         .timeout_ns = s->timeout_ns,
         .device = s->device,
+        .device_memory_nbytes = s->device_memory_nbytes,
         .policy = s->policy,
         .beside = s->beside,
         .trace = trace_of(f),

@@ -156,6 +156,8 @@ static void put_who(FILE *to, const mr_loader_stats *s)
 {
     if (s->device_count > 1)
         fprintf(to, "%" PRIu32 " devices", s->device_count);
+    else if (s->device_count == 1 && !s->simulated && strcmp(s->devices[0].name, "cpu") != 0)
+        fputs(s->devices[0].name, to);
     else
         fprintf(to, "%" PRIu32 " thread%s", s->threads, plural(s->threads));
 }

@@ -15,7 +15,7 @@ typedef struct feeding {
     mr_recipe *recipe;
     mr_output output;
     double *weights;
-    mr_loader *loader;
+    mr_loader *loader; /* NULL: it is being made */
     watcher watch;
     sink sink;
     uint64_t epoch_batches;             /* that each rank gets in an epoch */

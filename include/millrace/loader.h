@@ -110,8 +110,11 @@ typedef struct mr_loader_options {
                          UINT64_MAX: any number is allowed */
     const char *quarantine;  /* a file that bad samples are appended to, a JSON line each; NULL: none */
     uint64_t timeout_ns;     /* so long without any progress is an error [60 s] */
-    const char *device;      /* "cpu" [default]; "sim": the same work under a virtual clock, for tests; "sim:FILE": a
-                                simulated machine (doc/hardware.md), whose clock the loader's times are by */
+    const char *device;      /* who prepares (doc/devices.md): "cpu" [default], the host's threads; "opencl:1", that
+                                accelerator; "opencl", the first that can be used; several, as "cpu,opencl:0"; "auto",
+                                the host and every accelerator that can be used and is not the host's own cores. "sim":
+                                the same work under a virtual clock, for tests; "sim:FILE": a simulated machine
+                                (doc/hardware.md), whose clock the loader's times are by */
     uint32_t targets;        /* MR_TARGET_..., those that are wanted; not with mixup and cutmix */
     const char *mask_member; /* MASK: its name, of at most 63 bytes [the first that is, or ends in, "png"] */
     const char *policy;      /* who prepares which sample (doc/policies.md): "auto" [default], "interbatch",
@@ -122,6 +125,7 @@ typedef struct mr_loader_options {
     const char *share;       /* a group of this user's loaders on this machine, by a name of 1 to 64 letters, digits and
                                 "._-", that lend each other cores: `threads` are this one's own. NULL: its threads are
                                 its own. Batches do not depend on it */
+    uint64_t device_memory_nbytes; /* that each accelerator may take of its own memory; 0: as much as it has for us */
 } mr_loader_options;
 
 /*

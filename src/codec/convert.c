@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Channels and depth, one row at a time. */
-#include <millrace/image.h>
+#include "kernel/channels_pixel.h"
 
-/* Pillow's luma: weights of 16 bits that sum to 65536, rounded. Exact for 8 and for 16 bits. */
-static uint32_t luma(uint32_t r, uint32_t g, uint32_t b)
-{
-    return (uint32_t)(((uint64_t)r * 19595 + (uint64_t)g * 38470 + (uint64_t)b * 7471 + 32768) >> 16);
-}
+#include <millrace/image.h>
 
 static uint32_t load(const void *row, size_t index, uint32_t depth)
 {
@@ -40,20 +36,14 @@ static inline __attribute__((always_inline)) void convert_row(const void *from, 
     uint32_t opaque = f.depth == 8 ? 255 : 65535;
     for (uint32_t i = 0; i < count; i++) {
         size_t at = (size_t)i * f.channels;
-        uint32_t v[4];
-        if (f.channels <= 2) {
-            v[0] = v[1] = v[2] = load(from, at, f.depth);
-            v[3] = f.channels == 2 ? load(from, at + 1, f.depth) : opaque;
-        } else {
-            for (uint32_t c = 0; c < 3; c++)
-                v[c] = load(from, at + c, f.depth);
-            v[3] = f.channels == 4 ? load(from, at + 3, f.depth) : opaque;
-        }
-        if (t.channels <= 2) {
-            if (f.channels >= 3)
-                v[0] = luma(v[0], v[1], v[2]);
-            v[1] = v[3];
-        }
+        uint32_t v[4] = {load(from, at, f.depth), 0, 0, 0};
+        if (f.channels >= 2)
+            v[1] = load(from, at + 1, f.depth);
+        if (f.channels >= 3)
+            v[2] = load(from, at + 2, f.depth);
+        if (f.channels == 4)
+            v[3] = load(from, at + 3, f.depth);
+        mr__channels_change(v, f.channels, t.channels, opaque);
         for (uint32_t c = 0; c < t.channels; c++)
             store(to, (size_t)i * t.channels + c, t.depth, change_depth(v[c], f.depth, t.depth));
     }

@@ -3,11 +3,16 @@
 
 #include <string.h>
 
-static const mr__device_type *const types[] = {&mr__device_cpu, &mr__device_opencl, &mr__device_sim};
+static const mr__device_type *const types[] = {&mr__device_cpu, &mr__device_opencl, &mr__device_sim, NULL};
+
+const mr__device_type *const *mr__device_types(void)
+{
+    return types;
+}
 
 const mr__device_type *mr__device_type_of(const char *name)
 {
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    for (size_t i = 0; types[i] != NULL; i++)
         if (strcmp(types[i]->name, name) == 0)
             return types[i];
     return NULL;

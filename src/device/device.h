@@ -11,6 +11,8 @@
  * 3. A slot is written to between submit and done of its task, by nobody else, and not after.
  * 4. Nothing polls.
  * 5. MR_EDEVICE and MR_ENOMEM say nothing about a sample: another device may do it.
+ * 6. A task that needs more memory than the device has, is given to it only where nobody else is: it does it in some
+ *    other way, or its code is about the sample (MR_ELIMIT).
  */
 #ifndef MR_DEVICE_DEVICE_H
 #define MR_DEVICE_DEVICE_H
@@ -44,14 +46,27 @@ typedef struct mr__device_info {
     uint32_t lanes;
     size_t depth;       /* tasks that it wants to have at once, so that no lane waits and reads are ahead */
     size_t group;       /* tasks that are best submitted together */
-    uint64_t launch_ns; /* that a submission takes, beside its tasks */
+    uint64_t launch_ns; /* what a submission takes beside its tasks; 0: nothing, and then groups are not made larger */
     mr__device_memory memory;
 } mr__device_info;
 
 typedef struct mr__device mr__device;
 
+/* One of several of a type that are here. */
+typedef struct mr__device_found {
+    uint32_t number; /* 1 of "opencl:1" */
+    bool usable;
+    bool is_host; /* the host's own cores under another name: nobody gets it who does not ask for it */
+} mr__device_found;
+
 typedef struct mr__device_type {
     const char *name;
+
+    /*
+     * Those that are here, by number; up to `most` of them. MR_EUNSUPPORTED with detail: there cannot be any, and what
+     * to do is in the words. NULL: there is one, and it has no number.
+     */
+    int (*list)(const mr_hooks *hooks, mr__device_found *found, size_t most, size_t *count, mr__detail *detail);
 
     /* Whether there is one here; MR_EUNSUPPORTED with detail. NULL: always. */
     int (*probe)(mr__detail *detail);
@@ -116,6 +131,9 @@ struct mr__device {
 extern const mr__device_type mr__device_cpu;
 extern const mr__device_type mr__device_sim;
 extern const mr__device_type mr__device_opencl;
+
+/* All types, behind the last NULL. */
+const mr__device_type *const *mr__device_types(void);
 
 /* The type of that name; NULL: there is none. */
 const mr__device_type *mr__device_type_of(const char *name);

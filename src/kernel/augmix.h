@@ -7,6 +7,7 @@
 #define MR_KERNEL_AUGMIX_H
 
 #include "cpu/cpu.h"
+#include "kernel/augmix_pixel.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,16 +22,5 @@ typedef struct mr__augmix_kernels {
 void mr__augmix_kernels_init(mr__augmix_kernels *kernels, mr__cpu_flags cpu);
 void mr__augmix_kernels_init_avx2(mr__augmix_kernels *kernels, mr__cpu_flags cpu);
 void mr__augmix_kernels_init_neon(mr__augmix_kernels *kernels, mr__cpu_flags cpu);
-
-/* The formula. */
-static inline float mr__augmix_part(uint8_t sample, float weight)
-{
-    return weight * (float)sample;
-}
-
-static inline uint8_t mr__augmix_whole(float sum)
-{
-    return (uint8_t)(int32_t)sum;
-}
 
 #endif

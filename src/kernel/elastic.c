@@ -20,7 +20,7 @@ void mr__elastic_noise_row_c(const uint32_t key[2], uint32_t y, uint32_t group, 
 void mr__elastic_scale_row_c(float *row, size_t n, float alpha, float side)
 {
     for (size_t i = 0; i < n; i++)
-        row[i] = row[i] * alpha / side;
+        row[i] = mr__elastic_scaled(row[i], alpha, side);
 }
 
 void mr__elastic_place_row_c(const float *middle, size_t apart, const float *displaced, size_t n, float half, float *to)
@@ -39,19 +39,11 @@ static const uint8_t *pixel_at(const mr__elastic_view *view, int32_t x, int32_t 
     return view->pixels + (ptrdiff_t)(y - view->y) * view->stride + (ptrdiff_t)(x - view->x) * view->channels;
 }
 
-/* The whole number next to a place, of two the even one. */
-static int32_t next_to(float place)
-{
-    int32_t below = mr__elastic_floor(place);
-    float rest = place - (float)below;
-    return below + (rest > 0.5f || (rest == 0.5f && below % 2 != 0));
-}
-
 void mr__elastic_nearest_c(const mr__elastic_view *view, const float *x, const float *y, size_t n, uint8_t *to)
 {
     size_t channels = view->channels;
     for (size_t i = 0; i < n; i++, to += channels) {
-        int32_t at_x = next_to(x[i]), at_y = next_to(y[i]);
+        int32_t at_x = mr__elastic_next_to(x[i]), at_y = mr__elastic_next_to(y[i]);
         const uint8_t *from = is_inside(view, at_x, at_y) ? pixel_at(view, at_x, at_y) : view->fill;
         for (size_t c = 0; c < channels; c++)
             to[c] = from[c];
@@ -61,11 +53,8 @@ void mr__elastic_nearest_c(const mr__elastic_view *view, const float *x, const f
 static void look_bilinear(const mr__elastic_view *view, float x, float y, uint8_t *to)
 {
     int32_t left = mr__elastic_floor(x), top = mr__elastic_floor(y);
-    float right_part = x - (float)left, left_part = 1.0f - right_part;
-    float lower_part = y - (float)top, upper_part = 1.0f - lower_part;
-    float weight[4] = {left_part * upper_part, right_part * upper_part, left_part * lower_part,
-                       right_part * lower_part};
-    float sum[4] = {0.0f, 0.0f, 0.0f, 0.0f}; /* the last one is of the weights */
+    float weight[4], sum[4] = {0.0f, 0.0f, 0.0f, 0.0f}; /* the last one is of the weights */
+    mr__elastic_linear(x - (float)left, y - (float)top, weight);
     for (int32_t i = 0; i < 4; i++) {
         int32_t at_x = left + i % 2, at_y = top + i / 2;
         if (!is_inside(view, at_x, at_y))

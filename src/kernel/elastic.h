@@ -19,6 +19,16 @@ typedef struct mr__elastic_view {
 typedef void mr__elastic_noise_row(const uint32_t key[2], uint32_t y, uint32_t group, size_t groups, float *dx,
                                    float *dy);
 
+/* Where a pixel's middle is from -1 to 1, as torch's linspace has it: from both ends, each sum rounded once. */
+static inline float mr__elastic_middle(uint32_t at, uint32_t side)
+{
+    float last = (float)((double)(side - 1) / (double)side);
+    float step = side > 1 ? (last + last) / (float)(side - 1) : 0.0f;
+    if (at < side / 2)
+        return (float)((double)step * (double)at - (double)last);
+    return (float)((double)last - (double)step * (double)(side - 1 - at));
+}
+
 /* Times alpha, then divided by the side. */
 typedef void mr__elastic_scale_row(float *row, size_t n, float alpha, float side);
 

@@ -17,26 +17,22 @@
 #define MR__ELASTIC_GROUP 32
 
 /* Of 16 bits: 2^16 numbers from -1 to 1, which are as far apart, and the mean of which is 0. */
-MR_INLINE float mr__elastic_noise(uint32_t half)
+MR_INLINE float mr__elastic_noise(uint32_t bits)
 {
-    return ((float)(int32_t)half - 32767.5f) * 0x1p-15f;
+    return ((float)(int32_t)bits - 32767.5f) * 0x1p-15f;
 }
 
-/* Where a pixel's middle is from -1 to 1, as torch's linspace has it: from both ends, each sum rounded once. */
-MR_INLINE float mr__elastic_middle(uint32_t at, uint32_t side)
+/* What is blurred, times alpha, then divided by the side. */
+MR_INLINE float mr__elastic_scaled(float blurred, float alpha, float side)
 {
-    float last = (float)((double)(side - 1) / (double)side);
-    float step = side > 1 ? (last + last) / (float)(side - 1) : 0.0f;
-    if (at < side / 2)
-        return (float)((double)step * (double)at - (double)last);
-    return (float)((double)last - (double)step * (double)(side - 1 - at));
+    return blurred * alpha / side;
 }
 
-/* In pixels from such a middle and what it is displaced by; half a side. */
-MR_INLINE float mr__elastic_place(float middle, float displaced, float half)
+/* In pixels from the middle of one (mr__elastic_middle) and what it is displaced by; half a side. */
+MR_INLINE float mr__elastic_place(float middle, float displaced, float half_side)
 {
     float at = middle + displaced;
-    float moved = (at + 1.0f) * half;
+    float moved = (at + 1.0f) * half_side;
     return moved - 0.5f;
 }
 
@@ -45,6 +41,24 @@ MR_INLINE int32_t mr__elastic_floor(float value)
 {
     int32_t whole = (int32_t)value;
     return (float)whole > value ? whole - 1 : whole;
+}
+
+/* The whole number next to a place, of two the even one. */
+MR_INLINE int32_t mr__elastic_next_to(float place)
+{
+    int32_t below = mr__elastic_floor(place);
+    float rest = place - (float)below;
+    return below + (rest > 0.5f || (rest == 0.5f && below % 2 != 0) ? 1 : 0);
+}
+
+/* The weights of the four around, by rows: how far it is from the left ones, from the upper ones. */
+MR_INLINE void mr__elastic_linear(float right_part, float lower_part, float weight[4])
+{
+    float left_part = 1.0f - right_part, upper_part = 1.0f - lower_part;
+    weight[0] = left_part * upper_part;
+    weight[1] = right_part * upper_part;
+    weight[2] = left_part * lower_part;
+    weight[3] = right_part * lower_part;
 }
 
 /* The weights of the four around, cubic with a = -3/4; t is how far it is from the second. */

@@ -2,6 +2,7 @@
 #include "kernel/jpeg_assemble.h"
 
 #include "base/size.h"
+#include "kernel/jpeg_pixel.h"
 
 #include <string.h>
 
@@ -184,15 +185,6 @@ static const uint8_t *sample_at(const climb *c, uint32_t x, uint32_t y)
     return c->from->samples + (ptrdiff_t)row * c->from->stride + (x - c->from->left);
 }
 
-/* The row of samples that is blended into row `y` of the image beside the one it lies in; at the edges the same. */
-static uint32_t far_row(const mr__jpeg_part *part, uint32_t y)
-{
-    uint32_t near = y / 2;
-    if (y % 2 == 0)
-        return near == 0 ? 0 : near - 1;
-    return near == part->height - 1 ? near : near + 1;
-}
-
 /* The line of sums for row `y` of the image. The image's edge is its own neighbour. */
 static const int16_t *make_sums(const climb *c, uint32_t y)
 {
@@ -201,7 +193,7 @@ static const int16_t *make_sums(const climb *c, uint32_t y)
     uint32_t x = c->columns.first, count = c->columns.last - x + 1;
     int16_t *to = sums - (c->at - x);
     if (part->rise == MR__JPEG_RISE_H2V2)
-        c->kernels->sum(sample_at(c, x, y / 2), sample_at(c, x, far_row(part, y)), to, count);
+        c->kernels->sum(sample_at(c, x, y / 2), sample_at(c, x, mr__jpeg_far(y, part->height)), to, count);
     else
         c->kernels->quadruple(sample_at(c, x, y), to, count);
     if (c->at == 0)
@@ -230,7 +222,8 @@ static const uint8_t *make_bytes(const climb *c, uint32_t y)
         c->kernels->repeat(sample_at(c, x, y / part->down), part->across, c->skip, c->bytes, c->pixels);
         break;
     case MR__JPEG_RISE_H1V2:
-        c->kernels->between(sample_at(c, x, y / 2), sample_at(c, x, far_row(part, y)), 1 + y % 2, c->bytes, c->pixels);
+        c->kernels->between(sample_at(c, x, y / 2), sample_at(c, x, mr__jpeg_far(y, part->height)), 1 + y % 2, c->bytes,
+                            c->pixels);
         break;
     default:
         c->kernels->widen(make_sums(c, y), bias_of(part), c->skip, c->bytes, c->pixels);

@@ -10,6 +10,7 @@
 #define MR_KERNEL_JPEG_FORWARD_H
 
 #include "cpu/cpu.h"
+#include "kernel/jpeg_forward_pixel.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,10 +46,9 @@ typedef uint64_t mr__jpeg_fdct(const uint8_t *from, ptrdiff_t stride, ptrdiff_t 
 typedef void mr__jpeg_halve(const uint8_t *upper, const uint8_t *lower, size_t pairs, uint8_t *y_upper,
                             uint8_t *y_lower, uint8_t *cb, uint8_t *cr);
 
-/* Y of a pixel; constants are multiples of 2^16. */
 static inline uint8_t mr__jpeg_y(const uint8_t *p)
 {
-    return (uint8_t)((19595 * p[0] + 38470 * p[1] + 7471 * p[2] + 32768) >> 16);
+    return (uint8_t)mr__jpeg_y_of(p[0], p[1], p[2]);
 }
 
 typedef struct mr__jpeg_forward {

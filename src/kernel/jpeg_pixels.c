@@ -6,7 +6,7 @@
 static void sum_u8_c(const uint8_t *near, const uint8_t *far, int16_t *to, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        to[i] = (int16_t)(3 * near[i] + far[i]);
+        to[i] = (int16_t)mr__jpeg_blend(near[i], far[i]);
 }
 
 static void quadruple_u8_c(const uint8_t *from, int16_t *to, size_t n)
@@ -18,7 +18,7 @@ static void quadruple_u8_c(const uint8_t *from, int16_t *to, size_t n)
 static void between_u8_c(const uint8_t *near, const uint8_t *far, unsigned bias, uint8_t *to, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        to[i] = (uint8_t)((3u * near[i] + far[i] + bias) >> 2);
+        to[i] = (uint8_t)(((uint32_t)mr__jpeg_blend(near[i], far[i]) + bias) >> 2);
 }
 
 static void widen_i16_c(const int16_t *sums, mr__jpeg_bias bias, size_t odd, uint8_t *to, size_t n)

@@ -3,6 +3,7 @@
 #ifndef MR_KERNEL_JPEG_PIXELS_KERNELS_H
 #define MR_KERNEL_JPEG_PIXELS_KERNELS_H
 
+#include "kernel/jpeg_pixel.h"
 #include "kernel/jpeg_pixels.h"
 
 /* The portable transforms: others call them for coefficients that no image has. */
@@ -43,30 +44,15 @@ void mr__jpeg_pixels_init_neon(mr__jpeg_pixels *table, mr__cpu_flags cpu);
 void mr__jpeg_pixels_init_idct_neon(mr__jpeg_pixels *table);
 void mr__jpeg_pixels_init_strip_neon(mr__jpeg_pixels *table);
 
-static inline uint8_t mr__jpeg_clamp(int value)
-{
-    return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
-}
-
-/* One pixel; constants are multiples of 2^16, as in the JFIF specification. */
-static inline void mr__jpeg_ycc_pixel(int y, int cb, int cr, uint8_t *to)
-{
-    cb -= 128;
-    cr -= 128;
-    to[0] = mr__jpeg_clamp(y + ((91881 * cr + 32768) >> 16));
-    to[1] = mr__jpeg_clamp(y + ((-22554 * cb - 46802 * cr + 32768) >> 16));
-    to[2] = mr__jpeg_clamp(y + ((116130 * cb + 32768) >> 16));
-}
-
 /* The two pixels of a sum. */
 static inline uint8_t mr__jpeg_left_of(const int16_t *sum, mr__jpeg_bias bias)
 {
-    return (uint8_t)((3 * sum[0] + sum[-1] + bias.left) >> 4);
+    return (uint8_t)((mr__jpeg_blend(sum[0], sum[-1]) + bias.left) >> 4);
 }
 
 static inline uint8_t mr__jpeg_right_of(const int16_t *sum, mr__jpeg_bias bias)
 {
-    return (uint8_t)((3 * sum[0] + sum[1] + bias.right) >> 4);
+    return (uint8_t)((mr__jpeg_blend(sum[0], sum[1]) + bias.right) >> 4);
 }
 
 #endif

@@ -43,20 +43,6 @@ void mr__warp_nearest_c(const mr__warp_view *from, const double *xs, const doubl
     }
 }
 
-/* A place that is inside, in pixels' middles: the whole part, and the rest. */
-typedef struct spot {
-    int32_t x, y;
-    double dx, dy;
-} spot;
-
-static spot spot_of(double x, double y)
-{
-    spot s = {mr__warp_floor(x - 0.5), mr__warp_floor(y - 0.5), 0.0, 0.0};
-    s.dx = x - 0.5 - s.x;
-    s.dy = y - 0.5 - s.y;
-    return s;
-}
-
 static const uint8_t *row_of(const mr__warp_view *from, int32_t y)
 {
     return from->pixels + mr__warp_clamp(y, from->y, from->height) * from->stride;
@@ -74,7 +60,7 @@ void mr__warp_bilinear_c(const mr__warp_view *from, const double *xs, const doub
             put(to, from->fill, from->channels);
             continue;
         }
-        spot s = spot_of(xs[i], ys[i]);
+        mr__warp_spot s = mr__warp_spot_of(xs[i], ys[i]);
         const uint8_t *upper = row_of(from, s.y), *lower = row_of(from, s.y + 1);
         size_t left = column_of(from, s.x), right = column_of(from, s.x + 1);
         for (uint32_t c = 0; c < from->channels; c++) {
@@ -85,7 +71,7 @@ void mr__warp_bilinear_c(const mr__warp_view *from, const double *xs, const doub
     }
 }
 
-static uint8_t cubic_of(const uint8_t *const rows[4], const size_t columns[4], uint32_t c, spot s)
+static uint8_t cubic_of(const uint8_t *const rows[4], const size_t columns[4], uint32_t c, mr__warp_spot s)
 {
     double v[4];
     for (size_t i = 0; i < 4; i++) {
@@ -102,7 +88,7 @@ void mr__warp_bicubic_c(const mr__warp_view *from, const double *xs, const doubl
             put(to, from->fill, from->channels);
             continue;
         }
-        spot s = spot_of(xs[i], ys[i]);
+        mr__warp_spot s = mr__warp_spot_of(xs[i], ys[i]);
         const uint8_t *rows[4];
         size_t columns[4];
         for (int32_t k = 0; k < 4; k++) {

@@ -11,12 +11,13 @@
  * A place outside of the image is the fill; neighbours beyond an edge are those at the edge. Pillow's affine of nearest
  * pixels is by whole numbers, 2^16 a pixel, added up along a row: a walk.
  *
- * Every version of a kernel gives the same bytes: those of these formulas, evaluated as they are written.
+ * Every version of a kernel gives the same bytes: those of the formulas (warp_pixel.h), evaluated as they are written.
  */
 #ifndef MR_KERNEL_WARP_H
 #define MR_KERNEL_WARP_H
 
 #include "cpu/cpu.h"
+#include "kernel/warp_pixel.h"
 
 /* A source of which a part is there. The caller sees to it that whoever is looked at is in the part. */
 typedef struct mr__warp_view {
@@ -61,45 +62,5 @@ mr__warp_place mr__warp_place_affine_c, mr__warp_place_perspective_c;
 mr__warp_sample mr__warp_nearest_c, mr__warp_bilinear_c, mr__warp_bicubic_c;
 mr__warp_walk mr__warp_walk_1_c, mr__warp_walk_3_c;
 mr__warp_seen mr__warp_seen_c;
-
-/* The formulas. Not in place of each other: additions have an order. */
-
-static inline double mr__warp_line(double a, double b, double c, double x, double y)
-{
-    return a * x + b * y + c;
-}
-
-/* NaN is not. */
-static inline bool mr__warp_inside(double x, double y, int32_t width, int32_t height)
-{
-    return x >= 0.0 && x < (double)width && y >= 0.0 && y < (double)height;
-}
-
-/* The largest whole number not above x, from -1 to 2^31 - 1. */
-static inline int32_t mr__warp_floor(double x)
-{
-    return x >= 0.0 ? (int32_t)x : -1;
-}
-
-static inline int32_t mr__warp_clamp(int32_t at, int32_t low, int32_t n)
-{
-    return at < low ? 0 : at - low < n ? at - low : n - 1;
-}
-
-static inline double mr__warp_lerp(double a, double b, double d)
-{
-    return a + (b - a) * d;
-}
-
-static inline double mr__warp_cubic(double a, double b, double c, double d, double t)
-{
-    double p2 = -a + c, p3 = 2.0 * (a - b) + c - d, p4 = -a + b - c + d;
-    return b + t * (p2 + t * (p3 + t * p4));
-}
-
-static inline uint8_t mr__warp_byte(double v)
-{
-    return v <= 0.0 ? 0 : v >= 255.0 ? 255 : (uint8_t)v;
-}
 
 #endif

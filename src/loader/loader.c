@@ -39,8 +39,6 @@ static int check(const mr_loader_options *o, mr__detail *detail)
     if (o->epoch > UINT32_MAX || (o->epochs != 0 && o->epochs - 1 > UINT32_MAX - o->epoch))
         return mr__fail(detail, MR_EARGUMENT, "epoch %llu and %llu of them: there are 2^32",
                         (unsigned long long)o->epoch, (unsigned long long)o->epochs);
-    if (o->device != NULL && mr__device_type_of(o->device) == NULL && strncmp(o->device, "sim:", 4) != 0)
-        return mr__fail(detail, MR_EARGUMENT, "there is no device \"%.64s\": cpu, sim, or sim:FILE", o->device);
     return 0;
 }
 
@@ -171,6 +169,8 @@ static int build(mr_loader *l, const mr_loader_options *o, const mr_recipe *reci
     uint32_t threads = o->threads != 0 ? o->threads : mr_threads_default(), slots = 0, lanes = 0;
     int result = check(o, detail);
     if (result == 0)
+        result = mr__names_read(o->device, l->types, &l->team.named, detail);
+    if (result == 0)
         result = set_out(l, o, recipe, detail);
     if (result == 0)
         result = mr__share_init(l, o, threads, &lanes, detail);
@@ -214,6 +214,12 @@ static void dismantle(mr_loader *l)
 int mr_loader_new(mr_dataset *dataset, const mr_recipe *recipe, const mr_loader_options *options, mr_loader **out,
                   char *detail, size_t detail_nbytes)
 {
+    return mr__loader_new(mr__device_types(), dataset, recipe, options, out, detail, detail_nbytes);
+}
+
+int mr__loader_new(const mr__device_type *const *types, mr_dataset *dataset, const mr_recipe *recipe,
+                   const mr_loader_options *options, mr_loader **out, char *detail, size_t detail_nbytes)
+{
     mr_loader_options o;
     mr_hooks hooks;
     mr__detail why = {0};
@@ -226,6 +232,7 @@ int mr_loader_new(mr_dataset *dataset, const mr_recipe *recipe, const mr_loader_
     l->outer = hooks;
     l->bad.file = -1;
     l->pid = getpid();
+    l->types = types;
     l->dataset = dataset;
     if (dataset != NULL)
         mr__dataset_ref(dataset);

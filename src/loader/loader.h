@@ -14,6 +14,8 @@
  *     stats.c       what it did with its time
  *     lend.c        memory of a device that the program lends
  *     preparer.c    single samples
+ *     naming.c      devices as a user names them
+ *     team_open.c   from names to devices that work
  *     team.c        the devices, and where there are several, or a policy was asked for, the crew that deals to them
  *     share.c       cores that are shared with other loaders
  *
@@ -112,6 +114,7 @@ struct mr_loader {
     mr__meter meter;
     mr_hooks hooks; /* through the meter: for everything else */
     pid_t pid;
+    const mr__device_type *const *types; /* of devices that can be named */
     mr_dataset *dataset;
     mr_recipe *recipe;
     mr__work work;
@@ -129,7 +132,7 @@ struct mr_loader {
     size_t draw_count; /* of one sample */
     uint8_t *blank;    /* one sample, black */
     mr__team team;
-    mr__device *device; /* the first of them: the host */
+    mr__device *device; /* the first of them: the host, if it is among them */
     mr__device_info info;
     mr__share *share; /* NULL: its cores are its own */
 
@@ -165,6 +168,10 @@ struct mr_loader {
     bool begun;                  /* a machine that is simulated begins at 0 */
     uint64_t begun_ns, first_ns; /* when the first next was, and the first batch */
 };
+
+/* As mr_loader_new, of other types of devices: the list of them stays. For tests. */
+int mr__loader_new(const mr__device_type *const *types, mr_dataset *dataset, const mr_recipe *recipe,
+                   const mr_loader_options *options, mr_loader **out, char *detail, size_t detail_nbytes);
 
 /* Dispatches what can be. Without the mutex. */
 void mr__loader_dispatch(mr_loader *loader);

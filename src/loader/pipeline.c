@@ -433,7 +433,7 @@ static int fail_timeout(mr_loader *l)
                         "all %u batches have been held for %.3g s: release one, or have more slots", l->slot_count,
                         seconds);
     mr__mutex_unlock(&l->mutex);
-    bool busy = l->device->type->oldest != NULL && l->device->type->oldest(l->device, &ordinal, &doing);
+    bool busy = mr__team_oldest(l, &ordinal, &doing);
     if (!busy || mr_dataset_sample(l->dataset, ordinal, &sample) != 0)
         sample.key = "";
     mr__mutex_lock(&l->mutex);

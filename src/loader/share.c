@@ -140,7 +140,8 @@ int mr__share_init(mr_loader *l, const mr_loader_options *o, uint32_t threads, u
     *lanes = threads;
     if (o->share == NULL)
         return 0;
-    if (o->device != NULL && strcmp(o->device, "cpu") != 0)
+    const mr__device_names *named = &l->team.named;
+    if (named->count != 1 || named->automatic || named->at[0].type != &mr__device_cpu)
         return mr__fail(detail, MR_EARGUMENT, "cores are shared by the device cpu, not by \"%.64s\"", o->device);
     l->share = mr__alloc_zero(&l->hooks, sizeof *l->share);
     if (l->share == NULL)

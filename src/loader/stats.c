@@ -26,8 +26,7 @@ int mr_loader_get_stats(mr_loader *l, mr_loader_stats *stats)
     int result = stats != NULL ? mr__loader_here(l) : MR_EARGUMENT;
     if (result != 0)
         return result;
-    const mr__device_type *type = l->device->type;
-    uint64_t core_ns = type->core_ns != NULL ? type->core_ns(l->device) : 0;
+    uint64_t core_ns = mr__team_core_ns(l);
     mr__mutex_lock(&l->mutex);
     fill(l, &s);
     s.core_seconds = (double)core_ns / 1e9;

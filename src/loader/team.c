@@ -10,11 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Samples that are so small are dealt by this many, or dealing would take longer than preparing. */
-enum { TINY_NBYTES = 4096, TINY = 32 };
-
-#define SIM_PREFIX "sim:"
-
 uint64_t mr__team_now_ns(const mr_loader *l)
 {
     return l->team.world != NULL ? mr__world_now_ns(l->team.world) : l->hooks.now_ns(l->hooks.user);
@@ -209,7 +204,7 @@ static mr__mark mark_of(const mr_loader *l, const mr__task *task)
                       .fused = 1};
 }
 
-static void watch(void *user, const mr__sight *sight)
+void mr__team_watch(void *user, const mr__sight *sight)
 {
     mr_loader *l = user;
     const mr__pick *pick = sight->pick;
@@ -234,8 +229,22 @@ bool mr__team_doubts(const mr_loader *l, const mr__task *task)
     return l->team.crew != NULL && mr__crew_doubts(l->team.crew, task);
 }
 
+/* What an accelerator did that nobody deals to. */
+static void count_alone(mr_loader *l, const mr__task *first)
+{
+    mr__mutex_lock(&l->mutex);
+    l->team.alone_submissions++;
+    for (const mr__task *task = first; task != NULL; task = task->next) {
+        l->team.alone_tasks++;
+        l->team.alone_busy_ns += task->busy_ns;
+    }
+    mr__mutex_unlock(&l->mutex);
+}
+
 void mr__team_look(mr_loader *l, mr__task *first)
 {
+    if (l->team.alone)
+        count_alone(l, first);
     if (l->team.crew == NULL)
         return;
     mr__crew_check(first, l->work.finish.output.sample_nbytes);
@@ -314,11 +323,6 @@ void mr__team_cancel(mr_loader *l)
 }
 
 /* 3. Beside a trainer. */
-
-static void on_step_over(void *user, uint64_t step)
-{
-    (void)user, (void)step; // whoever waits for it looks
-}
 
 void mr__team_arrive(mr_loader *l)
 {
@@ -433,14 +437,41 @@ void mr__team_fill(mr_loader *l, mr_loader_stats *s)
 {
     const mr__team *t = &l->team;
     s->simulated = t->world != NULL;
-    s->policy = t->crew != NULL ? t->policy->name : "intrabatch";
-    s->device_count = t->crew != NULL ? t->count : 0;
+    s->policy = t->crew != NULL ? t->policy->name : t->alone ? "naive-device" : "intrabatch";
+    s->device_count = t->crew != NULL || t->alone ? t->count : 0;
     if (t->crew != NULL && t->trainer != NULL)
         s->beside = mr__beside_mode_name(mr__crew_beside(t->crew)->mode);
-    for (uint32_t d = 0; d < s->device_count; d++)
+    for (uint32_t d = 0; t->crew != NULL && d < t->count; d++)
         fill_device(t, d, &s->devices[d]);
+    if (t->alone)
+        s->devices[0] = (mr_device_stats){.name = t->names[0],
+                                          .lanes = l->info.lanes,
+                                          .samples = t->alone_tasks,
+                                          .jobs = t->alone_tasks,
+                                          .submissions = t->alone_submissions,
+                                          .busy_seconds = (double)t->alone_busy_ns / 1e9};
     s->traced = t->trace != NULL ? mr__trace_count(t->trace) : 0;
     s->forgotten = t->trace != NULL ? mr__trace_forgotten(t->trace) : 0;
+}
+
+uint64_t mr__team_core_ns(const mr_loader *l)
+{
+    uint64_t sum = 0;
+    for (uint32_t d = 0; d < l->team.count; d++) {
+        mr__device *device = l->team.devices[d];
+        sum += device->type->core_ns != NULL ? device->type->core_ns(device) : 0;
+    }
+    return sum;
+}
+
+bool mr__team_oldest(const mr_loader *l, uint64_t *ordinal, const char **doing)
+{
+    for (uint32_t d = 0; d < l->team.count; d++) {
+        mr__device *device = l->team.devices[d];
+        if (device->type->oldest != NULL && device->type->oldest(device, ordinal, doing))
+            return true;
+    }
+    return false;
 }
 
 bool mr__team_trouble(const mr_loader *l, char *text, size_t nbytes)
@@ -454,292 +485,6 @@ bool mr__team_trouble(const mr_loader *l, char *text, size_t nbytes)
         return true;
     }
     return false;
-}
-
-/* 5. Opening and closing. */
-
-static int load_hardware(mr_loader *l, const char *path, mr__detail *detail)
-{
-    mr__team *t = &l->team;
-    t->hardware = mr__alloc_zero(&l->hooks, sizeof *t->hardware);
-    if (t->hardware == NULL)
-        return mr__fail(detail, MR_ENOMEM, "out of memory for a simulated machine");
-    int result = mr__hardware_load(path, &l->hooks, t->hardware, detail);
-    if (result == 0 && t->hardware->device_count > MR__SCHED_DEVICES_MAX)
-        return mr__fail(detail, MR_ELIMIT, "%s: %u devices: a loader has %d at most", path, t->hardware->device_count,
-                        MR__SCHED_DEVICES_MAX);
-    if (result == 0 && ((result = mr__world_new(&l->hooks, &t->world)) != 0 ||
-                        (result = mr__world_reserve(t->world, 1)) != 0)) // the crew's timer
-        return mr__fail(detail, result, "a simulated machine: %s", mr_error_text(result));
-    if (result == 0 && t->hardware->trainer.step_ns != 0) {
-        result = mr__trainer_new(&l->hooks, t->world, t->hardware, on_step_over, l, &t->trainer);
-        if (result != 0)
-            return mr__fail(detail, result, "a simulated trainer: %s", mr_error_text(result));
-    }
-    return result;
-}
-
-static int open_device(mr_loader *l, const mr__device_type *type, const mr__device_options *options, const char *name,
-                       mr__detail *detail)
-{
-    mr__team *t = &l->team;
-    int result = mr__device_open(type, options, &t->devices[t->count], detail);
-    if (result == 0)
-        t->names[t->count++] = name;
-    return result;
-}
-
-/* Those of a simulated machine, all in its world. */
-static int open_simulated(mr_loader *l, mr__device_options *options, mr__detail *detail)
-{
-    mr__team *t = &l->team;
-    int result = 0;
-    for (uint32_t d = 0; d < t->hardware->device_count && result == 0; d++) {
-        mr__hardware_device *h = &t->hardware->devices[d];
-        if (h->group < t->grain)
-            h->group = t->grain; // a lane does a whole job
-        mr__sim_options sim = {.world = t->world, .hardware = t->hardware, .number = d};
-        sim.trainer = t->hardware->trainer.device == d + 1 ? t->trainer : NULL;
-        options->sim = &sim;
-        t->launch_ns[d] = h->launch_ns;
-        result = open_device(l, &mr__device_sim, options, h->name, detail);
-    }
-    return result;
-}
-
-/* The number of the first step that a device cannot do on a form, from 1 on; 0: it can do all. */
-static size_t find_lack(const mr_loader *l, const mr__device *device, mr_form form)
-{
-    for (size_t i = 0; i < l->recipe->count; i++)
-        if (!mr__device_takes(device, form, l->recipe->steps[i].kind))
-            return i + 1;
-    return mr__device_takes(device, form, MR_STEP_NONE) ? 0 : 1;
-}
-
-static uint32_t all_devices(const mr__team *t)
-{
-    return (UINT32_C(1) << t->count) - 1;
-}
-
-/* Whether a form that is loaded has images of this kind. Where they differ, all are looked at: rarely asked for. */
-static bool occurs(const mr_loader *l, uint32_t kind)
-{
-    for (uint32_t f = 0; f < l->forms.count; f++) {
-        mr_dataset_form form = {.struct_size = sizeof form};
-        (void)mr_dataset_get_form(l->dataset, l->forms.numbers[f], &form);
-        if (form.form != MR_FORM_NONE && (uint32_t)form.form == kind)
-            return true;
-        for (uint64_t i = 0; form.form == MR_FORM_NONE && i < mr_dataset_count(l->dataset); i++) {
-            mr_record record = {.struct_size = sizeof record};
-            if (mr_dataset_record(l->dataset, i, l->forms.numbers[f], &record) == 0 &&
-                record.state == MR_RECORD_PRESENT && (uint32_t)record.form == kind)
-                return true;
-        }
-    }
-    return false;
-}
-
-/*
- * Which kinds of images a device cannot take, with this recipe. Somebody has to. What is of no known kind goes to who
- * can take all; to any, where nobody can.
- */
-static int find_lacks(mr_loader *l, mr__detail *detail)
-{
-    mr__team *t = &l->team;
-    uint32_t any = 0;
-    for (uint32_t k = MR__TEAM_KINDS; k-- != 0;) {
-        size_t lack = 0;
-        for (uint32_t d = 0; d < t->count; d++) {
-            size_t its = find_lack(l, t->devices[d], (mr_form)k);
-            t->lacked[k] |= (uint32_t)(its != 0) << d;
-            lack = its != 0 ? its : lack;
-        }
-        any |= t->lacked[k];
-        if (t->lacked[k] == all_devices(t) && occurs(l, k))
-            return mr__fail(detail, MR_EUNSUPPORTED, "the device %s cannot do step %zu of the recipe on %s",
-                            t->names[t->count - 1], lack, k != 0 ? mr_form_name((mr_form)k) : "any image");
-    }
-    if (any != all_devices(t))
-        t->lacked[MR_FORM_NONE] = any;
-    t->lacking = any != 0;
-    return 0;
-}
-
-/* Whether nobody but this device can do something. */
-static bool is_needed(const mr_loader *l, uint32_t device)
-{
-    const mr__team *t = &l->team;
-    for (uint32_t k = 0; k < MR__TEAM_KINDS; k++)
-        if ((t->lacked[k] | UINT32_C(1) << device) == all_devices(t) && occurs(l, k))
-            return true;
-    return false;
-}
-
-static int gather_meters(mr_loader *l, mr__detail *detail)
-{
-    mr__team *t = &l->team;
-    size_t count, at = 0;
-    for (uint32_t d = 0; d < t->count; d++) {
-        (void)t->devices[d]->type->meters(t->devices[d], &count);
-        t->meter_count += count;
-    }
-    t->meters = mr__alloc_array(&l->hooks, t->meter_count + 1, sizeof *t->meters);
-    if (t->meters == NULL)
-        return mr__fail(detail, MR_ENOMEM, "out of memory for the loader's meters");
-    for (uint32_t d = 0; d < t->count; d++) {
-        const mr__thread_meter *const *meters = t->devices[d]->type->meters(t->devices[d], &count);
-        for (size_t i = 0; i < count; i++)
-            t->meters[at++] = meters[i];
-    }
-    return 0;
-}
-
-static int make_slots(mr_loader *l)
-{
-    mr__team *t = &l->team;
-    size_t jobs = (size_t)l->batch + l->guests;
-    t->slots = mr__alloc_array(&l->hooks, l->slot_count, sizeof *t->slots);
-    t->slot_count = t->slots != NULL ? l->slot_count : 0;
-    bool all = t->slots != NULL;
-    for (uint32_t i = 0; i < t->slot_count && all; i++) {
-        mr__slot_jobs *s = &t->slots[i];
-        s->features = mr__alloc_array(&l->hooks, jobs, sizeof *s->features);
-        s->forms = mr__alloc_array(&l->hooks, jobs, 1);
-        s->chain = mr__alloc_zero(&l->hooks, sizeof *s->chain);
-        all = s->features != NULL && s->forms != NULL && s->chain != NULL;
-    }
-    return all ? 0 : MR_ENOMEM;
-}
-
-static int make_crew(mr_loader *l, const mr_loader_options *o, mr__detail *detail)
-{
-    mr__team *t = &l->team;
-    mr__beside_mode beside = t->policy == &mr__policy_fusion ? MR__BESIDE_EXCLUSIVE : MR__BESIDE_AUTO; // [proto]
-    if (o->beside != NULL)
-        for (beside = 0; strcmp(o->beside, mr__beside_mode_name(beside)) != 0;)
-            if (++beside == MR__BESIDE_MODES)
-                return mr__fail(detail, MR_EARGUMENT,
-                                "\"%.64s\" is no way to be beside a trainer: auto, off, exclusive, duty or overlapped",
-                                o->beside);
-    mr__crew_options options = {.hooks = &l->hooks,
-                                .policy = t->policy,
-                                .devices = t->devices,
-                                .names = t->names,
-                                .launch_ns = t->launch_ns,
-                                .device_count = t->count,
-                                .batches = l->slot_count,
-                                .jobs = l->batch + l->guests,
-                                .forms = l->forms.count,
-                                .grain = t->grain,
-                                .has_trainer = t->trainer != NULL && t->hardware->trainer.device != 0,
-                                .beside = {.mode = beside},
-                                .seen = t->trace != NULL ? watch : NULL,
-                                .user = l};
-    options.trained = options.has_trainer ? t->hardware->trainer.device - 1 : 0;
-    options.needed = options.has_trainer && is_needed(l, options.trained);
-    if (options.needed && beside == MR__BESIDE_OFF)
-        return mr__fail(detail, MR_EARGUMENT,
-                        "the device %s is not to prepare (beside: off), but nobody else can do this recipe: give "
-                        "another way to be beside the trainer",
-                        t->names[options.trained]);
-    int result = make_slots(l);
-    if (result == 0)
-        result = mr__crew_new(&options, &t->crew);
-    return result == 0 ? 0 : mr__fail(detail, result, "the loader's devices: %s", mr_error_text(result));
-}
-
-/* Which policy, and whether anybody asked for one. */
-static int choose_policy(mr_loader *l, const mr_loader_options *o, mr__detail *detail)
-{
-    mr__team *t = &l->team;
-    t->policy = mr__policy_of(o->policy != NULL ? o->policy : "auto");
-    if (t->policy == NULL)
-        return mr__fail(detail, MR_EARGUMENT,
-                        "there is no policy \"%.64s\": auto, interbatch, intrabatch, naive-device or fusion",
-                        o->policy);
-    t->tiny = l->work.record_nbytes != 0 && l->work.record_nbytes <= TINY_NBYTES;
-    t->grain = mr__policy_grain(t->policy, l->batch, t->tiny ? TINY : 1);
-    t->armed_ns = UINT64_MAX;
-    return 0;
-}
-
-static int open_all(mr_loader *l, const mr_loader_options *o, uint32_t threads, mr__detail *detail)
-{
-    mr__team *t = &l->team;
-    const char *name = o->device != NULL ? o->device : "cpu";
-    bool machine = strncmp(name, SIM_PREFIX, strlen(SIM_PREFIX)) == 0;
-    mr__device_options options = {.work = &l->work,
-                                  .done = mr__loader_on_done,
-                                  .user = l,
-                                  .lanes = threads,
-                                  .pinning = o->pinning,
-                                  .has_numa_node = o->has_numa_node,
-                                  .numa_node = o->numa_node,
-                                  .board = l->share != NULL ? l->share->board : NULL};
-    int result = choose_policy(l, o, detail);
-    if (result == 0 && machine)
-        result = load_hardware(l, name + strlen(SIM_PREFIX), detail);
-    if (result == 0)
-        result = machine ? open_simulated(l, &options, detail)
-                         : open_device(l, mr__device_type_of(name), &options, mr__device_type_of(name)->name, detail);
-    if (result == 0)
-        result = find_lacks(l, detail);
-    if (result == 0)
-        result = gather_meters(l, detail);
-    if (result == 0 && o->trace != 0 && (result = mr__trace_new(&l->hooks, o->trace, &t->trace)) != 0)
-        return mr__fail(detail, result, "a trace of %llu tasks: %s", (unsigned long long)o->trace,
-                        result == MR_ENOMEM ? "out of memory" : "at most 2^22");
-    if (result == 0 && (machine || o->policy != NULL || o->trace != 0))
-        result = make_crew(l, o, detail);
-    for (uint32_t d = 0; d < t->count; d++)
-        t->counts_memory = t->counts_memory || t->devices[d]->type->abandon != NULL;
-    if (result == 0 && t->crew != NULL && t->counts_memory && mr__headers_new(&l->work, &l->forms, &t->headers) != 0)
-        return mr__fail(detail, MR_ENOMEM, "out of memory for what is known of images");
-    return result;
-}
-
-static void free_team(mr_loader *l)
-{
-    mr__team *t = &l->team;
-    mr__crew_free(t->crew);
-    mr__trainer_free(t->trainer);
-    if (t->world != NULL)
-        mr__world_leave(t->world, l);
-    mr__world_free(t->world);
-    for (uint32_t i = 0; i < t->slot_count; i++) {
-        mr__free(&l->hooks, t->slots[i].features);
-        mr__free(&l->hooks, t->slots[i].forms);
-        mr__free(&l->hooks, t->slots[i].chain);
-        mr__look_fini(&t->slots[i].look);
-    }
-    mr__free(&l->hooks, t->slots);
-    mr__headers_free(t->headers);
-    mr__trace_free(t->trace);
-    mr__free(&l->hooks, t->meters);
-    mr__free(&l->hooks, t->hardware);
-    *t = (mr__team){0};
-}
-
-bool mr__team_close(mr_loader *l, uint64_t deadline_ns)
-{
-    bool all = true;
-    for (uint32_t d = 0; d < l->team.count; d++)
-        all = l->team.devices[d]->type->close(l->team.devices[d], deadline_ns) && all;
-    if (all)
-        free_team(l);
-    return all;
-}
-
-int mr__team_open(mr_loader *l, const mr_loader_options *o, uint32_t threads, mr__detail *detail)
-{
-    int result = open_all(l, o, threads, detail);
-    if (result != 0) {
-        (void)mr__team_close(l, MR__FOR_EVER);
-        return result;
-    }
-    l->device = l->team.devices[0];
-    l->info = l->device->type->info(l->device);
-    return 0;
 }
 
 void mr__team_ready(mr_loader *l)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The devices of a loader. One alone, without a policy that was asked for, is given tasks in order by pipeline.c. Else
- * there is a crew (route/crew.h): each batch is described to it when its slot is opened, and it says who gets what.
+ * The devices of a loader. One alone, host or accelerator, is given tasks in order by pipeline.c, unless a policy was
+ * asked for. Else there is a crew (route/crew.h): each batch is described to it when its slot is opened, and it says
+ * who gets what.
  *
  * A simulated machine ("sim:FILE") has a world of its own time, in which its devices and its trainer live: then the
  * loader's clock is that world's, and whoever waits for a batch moves it.
@@ -11,6 +12,7 @@
 
 #include "device/sim/sim.h"
 #include "loader/headers.h"
+#include "loader/naming.h"
 #include "loader/setup.h"
 #include "measure/trace.h"
 #include "route/crew.h"
@@ -30,10 +32,15 @@ typedef struct mr__slot_jobs {
 } mr__slot_jobs;
 
 typedef struct mr__team {
+    mr__device_names named; /* what the user asked for */
     mr__device *devices[MR__SCHED_DEVICES_MAX];
     const char *names[MR__SCHED_DEVICES_MAX];
     uint64_t launch_ns[MR__SCHED_DEVICES_MAX];
     uint32_t count;
+    bool asked;    /* the user wants a policy, or a trace */
+    bool hostless; /* there are accelerators, and nobody else */
+    bool alone;    /* there is one accelerator, and no crew: what it did is counted here */
+    uint64_t alone_tasks, alone_submissions, alone_busy_ns;
     uint32_t lacked[MR__TEAM_KINDS]; /* devices that cannot do this recipe on a form of this kind, a bit each */
     bool lacking;                    /* somebody lacks something */
     mr__headers *headers;            /* with that, what images' own headers say; NULL: the index has to do */
@@ -56,7 +63,7 @@ typedef struct mr__team {
     uint64_t armed_ns; /* when the world wakes the crew; UINT64_MAX: it will not */
 } mr__team;
 
-/* After the ring is there. On failure everything is closed. */
+/* After the ring is there, and team.named was read. On failure everything is closed. */
 int mr__team_open(mr_loader *loader, const mr_loader_options *options, uint32_t threads, mr__detail *detail);
 
 /* Once it is known which dataset and recipe it is: what was kept of them is read. */
@@ -83,7 +90,8 @@ void mr__team_describe_again(mr_loader *loader, mr__task *task);
 /* Whether the code of a task that came back says nothing about its sample. Without the mutex. */
 bool mr__team_doubts(const mr_loader *loader, const mr__task *task);
 
-/* Tasks came back: their checksums are compared, and who watches sees them as they are. Without the mutex. */
+/* Tasks came back: they are counted, their checksums are compared, and who watches sees them as they are. Without the
+ * mutex. */
 void mr__team_look(mr_loader *loader, mr__task *first);
 
 /* Tasks came back, and what is bad among them was judged: how many are settled. Without the mutex. */
@@ -113,6 +121,15 @@ bool mr__team_advance(mr_loader *loader);
 
 /* Everything that can be had back is asked for. Without the mutex. */
 void mr__team_cancel(mr_loader *loader);
+
+/* For a trace: what the crew saw. */
+void mr__team_watch(void *user, const mr__sight *sight);
+
+/* The processor's time that threads of all devices took. Without the mutex. */
+uint64_t mr__team_core_ns(const mr_loader *loader);
+
+/* What a device is busy with for longest: the first that is. Without the mutex. */
+bool mr__team_oldest(const mr_loader *loader, uint64_t *ordinal, const char **doing);
 
 /* Of devices and policy. The mutex is held. */
 void mr__team_fill(mr_loader *loader, mr_loader_stats *stats);

@@ -38,6 +38,8 @@ void mr__crew_free(mr__crew *c)
 void mr__crew_read_ahead(mr__crew *c, bool ahead)
 {
     const mr__station *host = &c->sched->stations[0];
+    if (c->options.hostless)
+        return;
     mr__sched_depth(c->sched, 0, ahead ? host->capacity : host->device.lanes);
 }
 
@@ -63,13 +65,14 @@ static int make_sched(mr__crew *c)
                                         .depth = (uint32_t)depth,
                                         .group = (uint32_t)group,
                                         .launch_ns = m->launch_ns,
-                                        .memory_nbytes = mr__crew_limit_of(&info.memory),
+                                        .memory_nbytes = mr__crew_limit_of(c, &info.memory),
                                         .can_fail = m->can_fail};
     }
     mr__sched_options options = {.hooks = &c->hooks,
                                  .policy = o->policy,
                                  .devices = devices,
                                  .device_count = o->device_count,
+                                 .hostless = o->hostless,
                                  .batches = o->batches,
                                  .jobs = o->jobs,
                                  .deadline_ns = o->deadline_ns,
@@ -146,6 +149,7 @@ static void describe_again(mr__crew *c, mr__job *job, uint32_t lacked)
     }
     for (uint32_t d = 0; d < c->options.device_count; d++)
         job->ns[d] = (lacked >> d & 1) != 0 ? INFINITY : 0;
+    mr__crew_bound_need(c, job);
     mr__crew_predict(c, job);
 }
 
@@ -174,6 +178,8 @@ void mr__crew_add(mr__crew *c, uint32_t batch, uint32_t count, const mr__feature
         if (!c->options.told && d != 0)
             mr__sched_unseen(c->sched, d, !mr__crew_is_known(c, d));
     }
+    for (uint32_t i = 0; i < count; i++)
+        mr__crew_bound_need(c, &jobs[i]);
     mr__sched_add(c->sched, batch, count, now_ns);
 }
 

@@ -56,6 +56,8 @@ typedef struct mr__crew_options {
     const char *const *names;                         /* of them, for messages; stay */
     const uint64_t *launch_ns;                        /* of each; NULL: 0 */
     uint32_t device_count;                            /* the first is the host */
+    bool hostless;                                    /* there is none among them */
+    uint64_t memory_nbytes;                           /* that each may take of its own memory, at most; 0: as it says */
     uint32_t batches, jobs;                           /* at once; in a batch at most */
     uint32_t forms;                                   /* [1] */
     uint32_t grain;                                   /* tasks of a job, at most [1] */

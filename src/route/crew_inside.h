@@ -50,7 +50,8 @@ void mr__crew_learn_slowness(mr__crew *crew, uint32_t device, uint64_t now_ns);
 void mr__crew_learn_lateness(mr__crew *crew, uint64_t now_ns);
 
 /* crew_memory.c: what a device may take; and the memory of a pick, where the program lends some. */
-uint64_t mr__crew_limit_of(const mr__device_memory *memory);
+uint64_t mr__crew_limit_of(const mr__crew *crew, const mr__device_memory *memory);
+void mr__crew_bound_need(const mr__crew *crew, mr__job *job);
 void mr__crew_read_memory(mr__crew *crew, uint32_t device);
 bool mr__crew_grant(mr__crew *crew, mr__pick *pick);
 void mr__crew_end_grant(mr__crew *crew, const mr__pick *pick);

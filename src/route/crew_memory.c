@@ -2,12 +2,33 @@
 /* Memory of a crew's devices: as they say, or as the program lends it. */
 #include "route/crew_inside.h"
 
+#include <math.h>
+
 enum { LENT_REGIONS = 16 };
 
 /* What a device may take for jobs. */
-uint64_t mr__crew_limit_of(const mr__device_memory *memory)
+uint64_t mr__crew_limit_of(const mr__crew *c, const mr__device_memory *memory)
 {
-    return memory->total_nbytes == 0 ? MR__BUDGET_ANY : memory->budget_nbytes;
+    uint64_t cap = c->options.memory_nbytes != 0 ? c->options.memory_nbytes : MR__BUDGET_ANY;
+    if (memory->total_nbytes == 0)
+        return MR__BUDGET_ANY;
+    return memory->budget_nbytes < cap ? memory->budget_nbytes : cap;
+}
+
+/*
+ * Without a host nobody would take what fits nowhere, and the batch would wait for ever. So it counts as if it did:
+ * whoever gets it does it in some other way, or says that it cannot.
+ */
+void mr__crew_bound_need(const mr__crew *c, mr__job *job)
+{
+    uint64_t most = 0;
+    for (uint32_t d = 0; c->options.hostless && d < c->options.device_count; d++) {
+        uint64_t its = c->sched->stations[d].memory.limit_nbytes;
+        if (!isinf(job->ns[d]) && its > most)
+            most = its;
+    }
+    if (c->options.hostless && job->need_nbytes > most)
+        job->need_nbytes = most;
 }
 
 /* As it is now: a batch begins, or what is lent has changed. Lent memory is then all that there is. */
@@ -15,7 +36,7 @@ void mr__crew_read_memory(mr__crew *c, uint32_t device)
 {
     mr__mate *m = &c->members[device];
     mr__device_memory memory = mr__device_read_memory(m->device);
-    uint64_t limit = mr__crew_limit_of(&memory);
+    uint64_t limit = mr__crew_limit_of(c, &memory);
     if (m->lent != NULL) {
         mr__lent_batch(m->lent);
         uint64_t lent = mr__lent_tell(m->lent).lent_nbytes;
@@ -74,7 +95,7 @@ int mr__crew_lend(mr__crew *c, uint32_t device, const mr__lent_memory *memory, u
 {
     mr__mate *m = &c->members[device];
     const mr__lent_options options = {.regions = LENT_REGIONS, .grants = c->sched->stations[device].capacity};
-    if (!m->can_fail || device == 0)
+    if (!m->can_fail || (device == 0 && !c->options.hostless))
         return mr__fail(detail, MR_EUNSUPPORTED, "%s works in the host's memory: there is nothing to lend to it",
                         m->name);
     int result = m->lent != NULL ? 0 : mr__lent_new(&c->hooks, &options, &m->lent, detail);

@@ -350,7 +350,7 @@ static mr__pick *free_pick(const mr__sched *s, const mr__station *st)
 /* Whether the policy has anything for this device. */
 static bool takes_part(const mr__sched *s, uint32_t device)
 {
-    mr__policy_who who = s->station_count == 1 ? MR__WHO_ALL : s->policy->who;
+    mr__policy_who who = s->station_count == 1 || s->options.hostless ? MR__WHO_ALL : s->policy->who;
     return who == MR__WHO_ALL || (who == MR__WHO_HOST) == (device == 0);
 }
 

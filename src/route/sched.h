@@ -109,6 +109,7 @@ typedef struct mr__sched_options {
     const mr__policy *policy; /* NULL: auto */
     const mr__sched_device *devices;
     uint32_t device_count;
+    bool hostless;          /* the first is an accelerator like the others */
     uint32_t batches, jobs; /* at once; in a batch, at most */
     uint64_t deadline_ns;   /* a pick that takes twice its time and so much longer has failed [1 s] */
     uint64_t back_ns;       /* so long a device that failed is set aside; twice as long each further time [1 s] */

@@ -10,6 +10,8 @@
  *
  * The rest, all perspective and what is not nearest: every place by itself.
  */
+#include "step/op_warp.h"
+
 #include "base/size.h"
 #include "kernel/turn.h"
 #include "kernel/warp.h"
@@ -80,23 +82,15 @@ static void run_seen(warping *w, const mr_image *to)
         seen(&w->from, w->warp->c, w->op->to.x, w->op->to.y + y, to->width, row_of(to, y));
 }
 
-/* x + step + step ..., as it comes out when added one by one. */
-static double add_up(double x, double step, uint32_t times)
-{
-    for (uint32_t i = 0; i < times; i++)
-        x += step;
-    return x;
-}
-
 /* Added up in double. */
 static void run_sums(warping *w, const mr_image *to)
 {
     double xs[CHUNK], ys[CHUNK];
     const double *c = w->warp->c;
-    double row_x = add_up(c[2] + c[1] * 0.5 + c[0] * 0.5, c[1], w->op->to.y);
-    double row_y = add_up(c[5] + c[4] * 0.5 + c[3] * 0.5, c[4], w->op->to.y);
+    double row_x = mr__warp_add_up(c[2] + c[1] * 0.5 + c[0] * 0.5, c[1], w->op->to.y);
+    double row_y = mr__warp_add_up(c[5] + c[4] * 0.5 + c[3] * 0.5, c[4], w->op->to.y);
     for (uint32_t y = 0; y < to->height; y++, row_x += c[1], row_y += c[4]) {
-        double at_x = add_up(row_x, c[0], w->op->to.x), at_y = add_up(row_y, c[3], w->op->to.x);
+        double at_x = mr__warp_add_up(row_x, c[0], w->op->to.x), at_y = mr__warp_add_up(row_y, c[3], w->op->to.x);
         for (uint32_t x = 0; x < to->width; x += CHUNK) {
             uint32_t n = to->width - x < CHUNK ? to->width - x : CHUNK;
             for (uint32_t i = 0; i < n; i++, at_x += c[0], at_y += c[3]) {
@@ -114,6 +108,18 @@ static int32_t in_part(double at, int32_t first, int32_t n)
     return at >= (double)first && at < (double)first + (double)n ? (int32_t)at - first : -1;
 }
 
+void mr__warp_list(const mr__op *op, size_t axis, int32_t *of)
+{
+    const double *c = op->u.warp.c;
+    double step = axis == 0 ? c[0] : c[4];
+    double at = mr__warp_add_up((axis == 0 ? c[2] : c[5]) + step * 0.5, step, axis == 0 ? op->to.x : op->to.y);
+    int32_t first = (int32_t)(axis == 0 ? op->from.x : op->from.y);
+    int32_t side = (int32_t)(axis == 0 ? op->from.width : op->from.height);
+    uint32_t n = axis == 0 ? op->to.width : op->to.height;
+    for (uint32_t i = 0; i < n; i++, at += step)
+        of[i] = in_part(at, first, side);
+}
+
 /* Columns of the part, for each pixel of a row, and which of them there are: all those between two. */
 typedef struct columns {
     int32_t *of;
@@ -123,12 +129,10 @@ typedef struct columns {
 
 static void find_columns(const warping *w, columns *list)
 {
-    const double *c = w->warp->c;
-    double at = add_up(c[2] + c[0] * 0.5, c[0], w->op->to.x);
+    mr__warp_list(w->op, 0, list->of);
     list->begin = list->end = 0;
     list->in_a_row = true;
-    for (uint32_t x = 0; x < w->n; x++, at += c[0]) {
-        list->of[x] = in_part(at, w->from.x, w->from.width);
+    for (uint32_t x = 0; x < w->n; x++) {
         if (list->of[x] < 0)
             continue;
         if (list->end == 0)
@@ -155,14 +159,15 @@ static void copy_columns(const warping *w, const columns *list, const uint8_t *r
 
 static int run_scale(warping *w, const mr_image *to, mr__op_work *work)
 {
-    const double *c = w->warp->c;
     columns list = {.of = mr__op_scratch(work->tools, 0, (size_t)w->n * sizeof(int32_t))};
-    if (list.of == NULL)
-        return mr__fail(work->detail, MR_ENOMEM, "out of memory: there was too little for a row of %u pixels", w->n);
+    int32_t *rows = mr__op_scratch(work->tools, 1, (size_t)to->height * sizeof *rows);
+    if (list.of == NULL || rows == NULL)
+        return mr__fail(work->detail, MR_ENOMEM, "out of memory: there was too little for rows and columns of %u x %u",
+                        w->n, to->height);
     find_columns(w, &list);
-    double at = add_up(c[5] + c[4] * 0.5, c[4], w->op->to.y);
-    for (uint32_t y = 0; y < to->height; y++, at += c[4]) {
-        int32_t row = in_part(at, w->from.y, w->from.height);
+    mr__warp_list(w->op, 1, rows);
+    for (uint32_t y = 0; y < to->height; y++) {
+        int32_t row = rows[y];
         w->to = row_of(to, y);
         if (row < 0 || list.end == 0) {
             fill_row(w, 0, w->n);
@@ -224,31 +229,42 @@ static int64_t fixed_side(int32_t side)
     return (int64_t)(side < 32768 ? side : 32768) * 65536;
 }
 
+mr__warp_walks mr__warp_walks_of(const mr__op *op)
+{
+    const double *c = op->u.warp.c;
+    mr__warp_walks w = {.step_x = fixed_of(c[0]),
+                        .step_y = fixed_of(c[3]),
+                        .down_x = fixed_of(c[1]),
+                        .down_y = fixed_of(c[4]),
+                        .limit_x = fixed_side((int32_t)op->from.width),
+                        .limit_y = fixed_side((int32_t)op->from.height)};
+    w.x = fixed_of(c[2] + c[0] * 0.5 + c[1] * 0.5) + (int64_t)op->to.x * w.step_x;
+    w.y = fixed_of(c[5] + c[3] * 0.5 + c[4] * 0.5) + (int64_t)op->to.x * w.step_y;
+    w.x += (int64_t)op->to.y * w.down_x - (int64_t)op->from.x * 65536;
+    w.y += (int64_t)op->to.y * w.down_y - (int64_t)op->from.y * 65536;
+    return w;
+}
+
 /* Added up in 2^-16 pixels. Multiplying whole numbers gives the same. */
 static void run_walks(warping *w, const mr_image *to)
 {
-    const double *c = w->warp->c;
-    int64_t step_x = fixed_of(c[0]), step_y = fixed_of(c[3]), down_x = fixed_of(c[1]), down_y = fixed_of(c[4]);
-    int64_t at_x = fixed_of(c[2] + c[0] * 0.5 + c[1] * 0.5) + (int64_t)w->op->to.x * step_x;
-    int64_t at_y = fixed_of(c[5] + c[3] * 0.5 + c[4] * 0.5) + (int64_t)w->op->to.x * step_y;
-    at_x += (int64_t)w->op->to.y * down_x - (int64_t)w->from.x * 65536;
-    at_y += (int64_t)w->op->to.y * down_y - (int64_t)w->from.y * 65536;
+    mr__warp_walks at = mr__warp_walks_of(w->op);
     mr__warp_walk *walk = w->kernels.walk[of_channels(w)];
-    for (uint32_t y = 0; y < to->height; y++, at_x += down_x, at_y += down_y) {
+    for (uint32_t y = 0; y < to->height; y++, at.x += at.down_x, at.y += at.down_y) {
         int64_t begin = 0, end = w->n;
-        cut_range(at_x, step_x, fixed_side(w->from.width), &begin, &end);
-        cut_range(at_y, step_y, fixed_side(w->from.height), &begin, &end);
+        cut_range(at.x, at.step_x, at.limit_x, &begin, &end);
+        cut_range(at.y, at.step_y, at.limit_y, &begin, &end);
         w->to = row_of(to, y);
         fill_row(w, 0, (uint32_t)begin);
         fill_row(w, (uint32_t)end, w->n - (uint32_t)end);
         if (begin == end)
             continue;
-        int64_t x = at_x + begin * step_x, z = at_y + begin * step_y;
+        int64_t x = at.x + begin * at.step_x, z = at.y + begin * at.step_y;
         uint8_t *row = w->to + (size_t)begin * w->from.channels;
-        if (step_x == 65536 && step_y == 0)
+        if (at.step_x == 65536 && at.step_y == 0)
             memcpy(row, pixel_of(&w->from, x >> 16, z >> 16), (size_t)(end - begin) * w->from.channels);
         else
-            walk(&w->from, (mr__warp_walk_of){(int32_t)x, (int32_t)z, (int32_t)step_x, (int32_t)step_y},
+            walk(&w->from, (mr__warp_walk_of){(int32_t)x, (int32_t)z, (int32_t)at.step_x, (int32_t)at.step_y},
                  (size_t)(end - begin), row);
     }
 }
@@ -271,11 +287,26 @@ static bool is_move(const mr__warp *warp)
            fabs(c[5]) < 0x1p30 && c[2] == floor(c[2]) && c[5] == floor(c[5]);
 }
 
+mr__warp_way mr__warp_way_of(const mr__op *op)
+{
+    const mr__warp *warp = &op->u.warp;
+    if (warp->quarter != 0)
+        return MR__WARP_QUARTERS;
+    if (is_move(warp))
+        return MR__WARP_SCALE;
+    if (warp->perspective || warp->sampling != MR_SAMPLING_NEAREST)
+        return MR__WARP_PLACES;
+    if (warp->c[1] == 0.0 && warp->c[3] == 0.0)
+        return MR__WARP_SCALE;
+    return is_near(op) ? MR__WARP_WALKS : MR__WARP_SUMS;
+}
+
 static int run(mr__op_work *work)
 {
     const mr__op *op = work->op;
     const mr__warp *warp = &op->u.warp;
-    if (warp->quarter != 0) {
+    mr__warp_way way = mr__warp_way_of(op);
+    if (way == MR__WARP_QUARTERS) {
         run_quarters(work);
         return 0;
     }
@@ -293,18 +324,16 @@ static int run(mr__op_work *work)
     };
     memcpy(w.from.fill, warp->fill, sizeof w.from.fill);
     mr__warp_kernels_init(&w.kernels, mr__op_cpu(work->tools));
-    if (is_move(warp))
+    if (way == MR__WARP_SCALE)
         return run_scale(&w, &work->to, work);
-    if (warp->perspective && warp->sampling == MR_SAMPLING_NEAREST)
-        run_seen(&w, &work->to);
-    else if (warp->sampling != MR_SAMPLING_NEAREST)
-        run_places(&w, &work->to);
-    else if (warp->c[1] == 0.0 && warp->c[3] == 0.0)
-        return run_scale(&w, &work->to, work);
-    else if (is_near(op))
+    if (way == MR__WARP_WALKS)
         run_walks(&w, &work->to);
-    else
+    else if (way == MR__WARP_SUMS)
         run_sums(&w, &work->to);
+    else if (warp->sampling == MR_SAMPLING_NEAREST)
+        run_seen(&w, &work->to);
+    else
+        run_places(&w, &work->to);
     return 0;
 }
 

@@ -22,7 +22,8 @@ COLUMNS = [
 COLUMN = {folder: number for number, column in enumerate(COLUMNS) for folder in column}
 OUTSIDE = ["cli", "python", "bench", "examples"]
 SEES_INSIDE = ("bench/kernels/", "bench/index/", "bench/cost_race/", "bench/external_run/",
-               "bench/sched_run/", "bench/l3_device/")  # time what is not public
+               "bench/sched_run/", "bench/l3_device/", "bench/device_conformance/",
+               "bench/device_stand/", "bench/device_kernels/")  # time what is not public
 
 INCLUDE = re.compile(r'^\s*#\s*(?:include_next|include|import)\b\s*(?:(["<])([^">]+)[">])?')
 

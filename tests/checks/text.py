@@ -10,7 +10,7 @@ FOLDERS = ["include", "src", "cli", "python", "tests", "fuzz", "bench", "example
 C = {".c", ".h", ".cl", ".cu"}
 FUNCTION_LINES = 60
 FILE_LINES = 800
-GENERATED = "/* Written by tools/make-kernels."
+GENERATED = {"src/kernel/lane/opencl_text.c"}  # by tools/make-kernels; check.kernels says whether it is that
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 # To mention a word is enough: what is not called here can be called through a pointer.
 FORBIDDEN = {
@@ -69,7 +69,7 @@ def function_lines(text, start, end):
 def lengths(root):
     for path in harness.files(root, FOLDERS, C):
         text = harness.lines(root, path)
-        if len(text) > 1 and GENERATED in text[1]:
+        if str(path) in GENERATED:
             continue
         if len(text) > FILE_LINES:
             yield path, FILE_LINES + 1, f"the file has {len(text)} lines; the limit is {FILE_LINES}"
@@ -97,6 +97,7 @@ GOOD = [
     {"src/base/b.c": HEAD + "/* abort() */ int a = snprintf(b, 3, \"exit()\");\nint b = hooks->realloc(x), my_exit(void);\nhooks h = {.free = f};\n"},
     {"src/base/b.h": HEAD + "#include <signal.h>\n__attribute__((format(printf, 1, 2))) int f(const char *, ...);\n"},
     {"tests/a.c": HEAD + "void f(void)\n{\n    static const int table[] = {\n" + "        1,\n" * 70 + "    };\n}\n"},
+    {"src/kernel/lane/opencl_text.c": HEAD + "int a;\n" * 900},
     {"tools/x": f"#!/bin/sh\n# {SPDX}\n", "tests/data.txt": "free\n"},
 ]
 BAD = [
@@ -106,6 +107,7 @@ BAD = [
     ({"src/base/a.c": HEAD + "void f(void)\n{\n" + "    g();\n" * 59 + "}\n"}, "a.c:3: the function has 61 lines"),
     ({"src/base/a.c": HEAD + "void f(void)\n{\n    static const int t[] = {\n        1,\n    };\n" + "    g();\n" * 59 + "}\n"}, "61 lines"),
     ({"tests/a.c": HEAD + "int a;\n" * 800}, "the file has 801 lines"),
+    ({"src/kernel/opencl_text.c": HEAD + "/* Written by tools/make-kernels. */\n" * 800}, "the file has 801 lines"),
     ({"src/base/a.c": HEAD + "int b = malloc (3);\n"}, "malloc goes around"),
     ({"src/base/a.c": HEAD + "hooks h = {.alloc = malloc};\n"}, "malloc goes around"),
     ({"src/base/a.c": HEAD + "int b = a>malloc(3);\n"}, "malloc goes around"),

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* An arena is as small as may do, since all of it is written before use; what does not fit is tried with more. */
-enum { FIRST_NBYTES = 4 << 20, TIMES_MORE = 6, GUARD = 64 };
+enum { FIRST_NBYTES = 1 << 20, TIMES_MORE = 4, GUARD = 64 };
 
 /* A tape with its arena. */
 typedef struct deck {
@@ -62,7 +62,7 @@ static int deck_play(deck *d, const playing *how, uint8_t *out, size_t out_nbyte
 
 static uint64_t arena_for(uint64_t nbytes)
 {
-    return (12 * nbytes + FIRST_NBYTES + 4095) / 4096 * 4096;
+    return (5 * nbytes + FIRST_NBYTES + 4095) / 4096 * 4096;
 }
 
 /* The next size to try; 0: none. */
@@ -76,34 +76,44 @@ static uint64_t arena_after(uint64_t nbytes)
 
 /* 1. Recipes. */
 
-/* What the applier does with an image of this key. */
-typedef struct plan {
-    mr__finish finish;
-    mr__chain chain;
-    mr_image part; /* of the image */
-} plan;
-
-static int plan_make(plan *p, const mr_recipe *recipe, const mr_image *image, uint64_t key, mr__detail *detail)
+static int put_chain(mr__tape_writer *writer, const mr__chain *chain, const mr_image *image, mr__detail *detail)
 {
-    uint32_t *draws = calloc(mr__recipe_draw_count(recipe) + 1, sizeof *draws);
-    if (draws == NULL)
-        return mr__fail(detail, MR_ENOMEM, "out of memory for draws");
-    mr__recipe_draw(recipe, 1, 0, key, draws);
-    int result = mr__recipe_resolve(recipe, draws, image->width, image->height, NULL, &p->chain, detail);
-    free(draws);
-    if (result == 0)
-        result = mr__recipe_finish(recipe, &p->finish, detail);
-    return result == 0 ? mr_image_crop(image, mr__pass_region(&p->chain.pass[0]), &p->part) : result;
+    mr_image part;
+    int result = mr_image_crop(image, mr__pass_region(&chain->pass[0]), &part);
+    if (result != 0)
+        return mr__fail(detail, result, "the recipe looks beyond the image");
+    mr__sheet sheet = mr__tape_image(writer->tape, &part);
+    return mr__tape_chain(writer, chain, sheet, detail);
 }
 
-static int play_plan(const playing *how, const plan *p, uint64_t arena_nbytes, uint8_t *out, size_t nbytes,
-                     mr__detail *detail)
+int playing_put_recipe(mr__tape_writer *writer, const mr_recipe *recipe, const mr_image *image, uint64_t key,
+                       mr__detail *detail)
 {
-    deck *d = deck_new(&p->finish, arena_nbytes);
+    uint32_t *draws = calloc(mr__recipe_draw_count(recipe) + 1, sizeof *draws);
+    mr__chain *chain = malloc(sizeof *chain);
+    int result = MR_ENOMEM;
+    if (draws != NULL && chain != NULL) {
+        mr__recipe_draw(recipe, 1, 0, key, draws);
+        result = mr__recipe_resolve(recipe, draws, image->width, image->height, NULL, chain, detail);
+        if (result == 0)
+            result = put_chain(writer, chain, image, detail);
+    }
+    free(draws);
+    free(chain);
+    return result;
+}
+
+static int play_recipe(const playing *how, const mr_recipe *recipe, const mr_image *image, uint64_t key,
+                       uint64_t arena_nbytes, uint8_t *out, size_t nbytes, mr__detail *detail)
+{
+    mr__finish finish;
+    int result = mr__recipe_finish(recipe, &finish, detail);
+    if (result != 0)
+        return result;
+    deck *d = deck_new(&finish, arena_nbytes);
     if (d == NULL)
         return mr__fail(detail, MR_ENOMEM, "out of memory for an arena");
-    mr__sheet sheet = mr__tape_image(&d->tape, &p->part);
-    int result = mr__tape_chain(&d->writer, &p->chain, sheet, detail);
+    result = playing_put_recipe(&d->writer, recipe, image, key, detail);
     if (result == 0)
         result = deck_play(d, how, out, nbytes, detail);
     if (result == 0 && mr__tape_refused(d->arena, 0))
@@ -115,17 +125,12 @@ static int play_plan(const playing *how, const plan *p, uint64_t arena_nbytes, u
 int playing_recipe(const playing *how, const mr_recipe *recipe, const mr_image *image, uint64_t key, uint8_t *out,
                    size_t nbytes, mr__detail *detail)
 {
-    plan *p = malloc(sizeof *p);
-    if (p == NULL)
-        return mr__fail(detail, MR_ENOMEM, "out of memory for a chain");
-    int result = plan_make(p, recipe, image, key, detail), tried = result;
+    int result;
     uint64_t arena_nbytes = arena_for((uint64_t)image->width * image->height * image->channels + nbytes);
-    if (result == 0)
-        do
-            tried = play_plan(how, p, arena_nbytes, out, nbytes, detail);
-        while (tried == MR_ENOMEM && (arena_nbytes = arena_after(arena_nbytes)) != 0);
-    free(p);
-    return tried;
+    do
+        result = play_recipe(how, recipe, image, key, arena_nbytes, out, nbytes, detail);
+    while (result == MR_ENOMEM && (arena_nbytes = arena_after(arena_nbytes)) != 0);
+    return result;
 }
 
 /* 2. Decoders. */
@@ -201,7 +206,7 @@ static int write_source(void *user, mr__tape_writer *writer, mr__sheet *sheet, m
 int playing_decode(const playing *how, const void *bytes, size_t nbytes, const mr_info *info, mr_rect region,
                    playing_decoded *out, mr__detail *detail)
 {
-    mr__tape_source source = {.bytes = bytes, .nbytes = nbytes, .info = info, .region = region};
+    mr__tape_source source = {.bytes = bytes, .nbytes = nbytes, .info = info, .region = region, .reduce = 1};
     *out = (playing_decoded){0};
     int result = mr_decoder_new(NULL, &source.decoder);
     if (result != 0)

@@ -29,6 +29,10 @@ typedef struct playing {
 int playing_recipe(const playing *how, const mr_recipe *recipe, const mr_image *image, uint64_t key, uint8_t *out,
                    size_t nbytes, mr__detail *detail);
 
+/* The same of a tape of one's own: `writer` is for the recipe's finish (mr__recipe_finish). Only the calls are made. */
+int playing_put_recipe(mr__tape_writer *writer, const mr_recipe *recipe, const mr_image *image, uint64_t key,
+                       mr__detail *detail);
+
 /* What came of a region of stored bytes. */
 typedef struct playing_decoded {
     bool refused;

@@ -3,6 +3,9 @@
 
 #include "test.h"
 
+#include "picture.h"
+#include "step/ops.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,4 +123,82 @@ void taping_damaged(const taping *how, const void *bytes, size_t nbytes)
         assert_true(is.refused);
     mr_decoder_free(decoder);
     free(is.image.pixels);
+}
+
+/* What is written is played, and compared with `wanted`. */
+static void compare_sheet(const taping *how, playing_write *write, void *user, const mr_image *from,
+                          const mr_image *wanted, const char *what)
+{
+    playing_decoded is;
+    mr__detail detail;
+    int result = playing_sheet(how, write, user, mr_image_row_nbytes(from) * from->height, &is, &detail);
+    if (result != 0)
+        fail_msg("%s: %s (%s)", what, detail.text, mr_error_text(result));
+    assert_false(is.refused);
+    picture_compare(&is.image, wanted, what);
+    free(is.image.pixels);
+}
+
+typedef struct op_list {
+    const mr_image *image;
+    const mr__op *ops;
+    size_t count;
+} op_list;
+
+static int write_ops(void *user, mr__tape_writer *writer, mr__sheet *sheet, mr__detail *detail)
+{
+    const op_list *list = user;
+    int result = 0;
+    *sheet = mr__tape_image(writer->tape, list->image);
+    for (size_t i = 0, took; i < list->count && result == 0; i += took)
+        result = mr__tape_op(writer, list->ops + i, list->count - i, sheet, &took, detail);
+    return result;
+}
+
+void taping_ops(const taping *how, const mr__op *ops, size_t count, const mr_image *image)
+{
+    mr_hooks hooks;
+    mr__op_tools *tools;
+    mr__detail detail;
+    mr_image part, wanted;
+    assert_int_equal(mr__hooks_init(&hooks, NULL), 0);
+    assert_int_equal(mr__op_tools_new(&hooks, mr__cpu_detect(), &tools), 0);
+    assert_int_equal(mr_image_crop(image, ops->from, &part), 0);
+    assert_int_equal(mr_image_init(&wanted, part.width, part.height, part.channels, 8, NULL), 0);
+    assert_int_equal(mr_image_copy(&part, &wanted), 0);
+    mr_image made = wanted;
+    assert_int_equal(mr__ops_run(tools, ops, count, false, &made, &detail), 0);
+    op_list list = {&part, ops, count};
+    compare_sheet(how, write_ops, &list, &part, &made, mr__op_types[ops->kind]->name);
+    mr_image_fini(&wanted, NULL);
+    mr__op_tools_free(tools);
+}
+
+typedef struct conversion {
+    const mr_image *image;
+    uint32_t orientation, channels;
+} conversion;
+
+static int write_conversion(void *user, mr__tape_writer *writer, mr__sheet *sheet, mr__detail *detail)
+{
+    const conversion *to = user;
+    *sheet = mr__tape_image(writer->tape, to->image);
+    return mr__tape_convert(writer, sheet, to->orientation, to->channels, detail);
+}
+
+void taping_convert(const taping *how, const mr_image *image, uint32_t orientation, uint32_t channels)
+{
+    mr_image turned, wanted;
+    conversion to = {image, orientation, channels};
+    uint32_t o = orientation != 0 ? orientation : 1;
+    uint32_t width = o >= 5 ? image->height : image->width, height = o >= 5 ? image->width : image->height;
+    char what[80];
+    assert_int_equal(mr_image_init(&turned, width, height, image->channels, 8, NULL), 0);
+    assert_int_equal(mr_image_init(&wanted, width, height, channels, 8, NULL), 0);
+    assert_int_equal(mr_image_orient(image, o, &turned), 0);
+    assert_int_equal(mr_image_convert(&turned, &wanted), 0);
+    snprintf(what, sizeof what, "orientation %u, %u channels to %u", orientation, image->channels, channels);
+    compare_sheet(how, write_conversion, &to, image, &wanted, what);
+    mr_image_fini(&turned, NULL);
+    mr_image_fini(&wanted, NULL);
 }

@@ -21,4 +21,10 @@ bool taping_decode(const taping *how, const void *bytes, size_t nbytes, mr_rect 
 /* The same, of bytes that are damaged: nothing is compared where the host says no; then the kernels must have too. */
 void taping_damaged(const taping *how, const void *bytes, size_t nbytes);
 
+/* Runs ops, whose parts are set, on the pixels of ops[0].from: as mr__ops_run does, and by kernels. */
+void taping_ops(const taping *how, const mr__op *ops, size_t count, const mr_image *image);
+
+/* Turns and converts an image as mr_image_orient (0: not at all) and mr_image_convert do, and by kernels. */
+void taping_convert(const taping *how, const mr_image *image, uint32_t orientation, uint32_t channels);
+
 #endif

@@ -46,17 +46,7 @@ void mr__l3_unit_predict_c(int16_t dc[64], int16_t seed, unsigned predictor, uin
         unsigned x = lane % 8, y = lane / 8;
         int left = x > 0 ? dc[lane - 1] : 0, above = y > 0 ? dc[lane - 8] : 0;
         int corner = x > 0 && y > 0 ? dc[lane - 9] : 0;
-        int guess;
-        if (y == 0)
-            guess = left;
-        else if (x == 0 || predictor == PREDICT_ABOVE)
-            guess = above;
-        else if (predictor == PREDICT_LEFT)
-            guess = left;
-        else if (predictor == PREDICT_PLANE)
-            guess = left + above - corner;
-        else
-            guess = left + ((int16_t)(uint16_t)(above - corner) >> 1);
+        int guess = mr__unit_guess(predictor, x, y, left, above, corner);
         dc[lane] = (int16_t)(uint16_t)(dc[lane] + guess);
     }
     for (unsigned lane = 0; lane < 64; lane++)
@@ -67,10 +57,10 @@ static const char *decode_c(mr__l3_unit *unit, const uint8_t *bytes, size_t nbyt
                             const uint16_t quant[64], unsigned bands)
 {
     unit_work work;
-    const char *why = parse_unit(&work, bytes, nbytes, unit_grid(columns, rows));
+    const char *why = parse_unit(&work, bytes, nbytes, mr__unit_grid(columns, rows));
     if (why != NULL)
         return why;
-    uint64_t wanted = unit_low_bits(bands);
+    uint64_t wanted = mr__unit_low_bits(bands);
     unit->bands = 1;
     if ((work.filled & 1) == 0)
         memset(unit->coef[0], 0, sizeof unit->coef[0]);

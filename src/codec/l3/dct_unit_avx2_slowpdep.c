@@ -10,7 +10,7 @@
 UNIT_TARGET static const char *decode_avx2(mr__l3_unit *unit, const uint8_t *bytes, size_t nbytes, unsigned columns,
                                            unsigned rows, const uint16_t quant[64], unsigned bands)
 {
-    return decode_unit(unit, bytes, nbytes, unit_grid(columns, rows), quant, bands);
+    return decode_unit(unit, bytes, nbytes, mr__unit_grid(columns, rows), quant, bands);
 }
 
 UNIT_TARGET static size_t encode_avx2(const int16_t *blocks, size_t pitch, unsigned columns, unsigned rows, uint8_t *to)

@@ -11,7 +11,7 @@
 UNIT_TARGET static const char *decode_avx512(mr__l3_unit *unit, const uint8_t *bytes, size_t nbytes, unsigned columns,
                                              unsigned rows, const uint16_t quant[64], unsigned bands)
 {
-    return decode_unit(unit, bytes, nbytes, unit_grid(columns, rows), quant, bands);
+    return decode_unit(unit, bytes, nbytes, mr__unit_grid(columns, rows), quant, bands);
 }
 
 void mr__l3_unit_kernels_init_avx512(mr__l3_unit_kernels *table, mr__cpu_flags cpu)

@@ -5,32 +5,13 @@
 
 #include "base/bytes.h"
 #include "codec/l3/dct_unit.h"
-
-enum {
-    UNIT_BANDS = 64,
-    UNIT_HEAD_NBYTES = 4, /* before the modes */
-    UNIT_SEGMENTS = 9,    /* the DC band, then eight that may each narrow the lanes */
-    UNIT_LEVELS = 15,     /* a quotient that reaches this is an escape */
-    UNIT_RAW_MAX = 8,     /* low bits of a dense band */
-    UNIT_GROUP = 4,       /* lanes of a group */
-    UNIT_LIST_MAX = 4     /* positions of a list */
-};
-
-/* Modes of a band. 1 to 4 are lists of so many positions; from MODE_DENSE on, mode - MODE_DENSE low bits are raw. */
-enum { MODE_EMPTY = 0, MODE_LIST = 1, MODE_GROUPS_OF_ONES = 5, MODE_GROUPS = 6, MODE_DENSE = 7, MODES = 16 };
-
-enum { PREDICT_GRADIENT = 0, PREDICT_ABOVE = 1, PREDICT_PLANE = 2, PREDICT_LEFT = 3, PREDICTORS = 4 };
+#include "kernel/l3_unit.h"
 
 /* Where each segment begins, in zigzag order; the first is DC. */
-static const uint8_t unit_segment_start[UNIT_SEGMENTS + 1] = {0, 1, 3, 6, 10, 15, 21, 28, 36, 64};
-
-static const uint8_t unit_segment_of[UNIT_BANDS] = {
-    0, 1, 1, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7, 7, 7, 7,
-    7, 7, 7, 7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8,
-};
+static const uint8_t unit_segment_start[MR__UNIT_SEGMENTS + 1] = {0, 1, 3, 6, 10, 15, 21, 28, 36, 64};
 
 /* From zigzag to natural order. */
-static const uint8_t unit_natural[UNIT_BANDS] = {
+static const uint8_t unit_natural[MR__UNIT_BANDS] = {
     0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,  12, 19, 26, 33, 40, 48,
     41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
     30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
@@ -40,35 +21,16 @@ static const uint8_t unit_natural[UNIT_BANDS] = {
 typedef struct unit_band {
     _Alignas(64) uint16_t size[64]; /* magnitudes */
     uint64_t nonzero, negative;
-    unsigned all_bits;               /* of its magnitudes, or'ed */
-    unsigned nonzeros;               /* how many */
-    unsigned raws;                   /* numbers of raw bits worth trying, from 0 */
-    uint32_t cost[UNIT_RAW_MAX + 1]; /* of levels and escapes, with so many raw bits */
+    unsigned all_bits;                   /* of its magnitudes, or'ed */
+    unsigned nonzeros;                   /* how many */
+    unsigned raws;                       /* numbers of raw bits worth trying, from 0 */
+    uint32_t cost[MR__UNIT_RAW_MAX + 1]; /* of levels and escapes, with so many raw bits */
 } unit_band;
-
-/* The lanes of a unit of columns x rows blocks. */
-static inline uint64_t unit_grid(unsigned columns, unsigned rows)
-{
-    uint64_t row = (UINT64_C(1) << columns) - 1;
-    uint64_t all = row * UINT64_C(0x0101010101010101);
-    return rows == 8 ? all : all & ((UINT64_C(1) << 8 * rows) - 1);
-}
 
 /* Bits of a position among `lanes` lanes: those of lanes - 1. */
 static inline unsigned unit_position_nbits(unsigned lanes)
 {
     return lanes <= 1 ? 0 : 32 - (unsigned)__builtin_clz(lanes - 1);
-}
-
-static inline unsigned unit_groups(unsigned lanes)
-{
-    return (lanes + UNIT_GROUP - 1) / UNIT_GROUP;
-}
-
-/* The lowest n bits; n to 64. */
-static inline uint64_t unit_low_bits(unsigned n)
-{
-    return n == 0 ? 0 : ~UINT64_C(0) >> (64 - n);
 }
 
 /* 64 bits from bit `at`; reads 9 bytes. */

@@ -66,10 +66,10 @@ static const char *decode_neon(mr__l3_unit *unit, const uint8_t *bytes, size_t n
                                const uint16_t quant[64], unsigned bands)
 {
     unit_work work;
-    const char *why = parse_unit(&work, bytes, nbytes, unit_grid(columns, rows));
+    const char *why = parse_unit(&work, bytes, nbytes, mr__unit_grid(columns, rows));
     if (why != NULL)
         return why;
-    uint64_t wanted = unit_low_bits(bands);
+    uint64_t wanted = mr__unit_low_bits(bands);
     unit->bands = 1;
     if ((work.filled & 1) == 0)
         memset(unit->coef[0], 0, sizeof unit->coef[0]);

@@ -21,7 +21,7 @@
  * run of planes. Signs are the 8th of the run, or the 16th where magnitudes take more than 7 bits.
  */
 enum {
-    PLANE_QUOTIENT = UNIT_RAW_MAX,
+    PLANE_QUOTIENT = MR__UNIT_RAW_MAX,
     PLANES = PLANE_QUOTIENT + 16,
     SIGN_NARROW = 7,
     SIGN_WIDE = 15,
@@ -29,16 +29,16 @@ enum {
 };
 
 typedef struct unit_work {
-    _Alignas(64) uint64_t plane[UNIT_BANDS][PLANES];
-    _Alignas(64) uint8_t mode[UNIT_BANDS];
-    uint64_t quotient[UNIT_BANDS]; /* lanes whose quotient reaches the level at hand */
-    uint64_t nonzero[UNIT_BANDS];
-    uint64_t by_mode[MODES];         /* sets of bands */
-    uint64_t lanes[UNIT_SEGMENTS];   /* that a band of a segment has */
-    unsigned nlanes[UNIT_SEGMENTS];  /* how many */
-    uint64_t filled, leveled, dense; /* bands that are not empty; with levels; with planes for all their lanes */
-    uint64_t escaped;                /* bands with escapes: lanes in quotient[] */
-    size_t escapes_at;               /* their bits */
+    _Alignas(64) uint64_t plane[MR__UNIT_BANDS][PLANES];
+    _Alignas(64) uint8_t mode[MR__UNIT_BANDS];
+    uint64_t quotient[MR__UNIT_BANDS]; /* lanes whose quotient reaches the level at hand */
+    uint64_t nonzero[MR__UNIT_BANDS];
+    uint64_t by_mode[MR__MODES];        /* sets of bands */
+    uint64_t lanes[MR__UNIT_SEGMENTS];  /* that a band of a segment has */
+    unsigned nlanes[MR__UNIT_SEGMENTS]; /* how many */
+    uint64_t filled, leveled, dense;    /* bands that are not empty; with levels; with planes for all their lanes */
+    uint64_t escaped;                   /* bands with escapes: lanes in quotient[] */
+    size_t escapes_at;                  /* their bits */
     const uint8_t *bytes;
     size_t nbits;
     size_t at; /* the next bit */
@@ -51,12 +51,12 @@ enum { POOL_LANES = 64, QUOTIENT_BITS = 4 };
 /* The lowest plane of a band's magnitudes. */
 UNIT_INLINE unsigned first_plane(const unit_work *w, unsigned z)
 {
-    return (unsigned)(PLANE_QUOTIENT - (w->mode[z] > MODE_DENSE ? w->mode[z] - MODE_DENSE : 0));
+    return (unsigned)(PLANE_QUOTIENT - (w->mode[z] > MR__MODE_DENSE ? w->mode[z] - MR__MODE_DENSE : 0));
 }
 
 UNIT_INLINE unsigned sign_plane(const unit_work *w, unsigned z)
 {
-    return first_plane(w, z) + (w->mode[z] > MODE_DENSE + RAW_NARROW_MAX ? SIGN_WIDE : SIGN_NARROW);
+    return first_plane(w, z) + (w->mode[z] > MR__MODE_DENSE + RAW_NARROW_MAX ? SIGN_WIDE : SIGN_NARROW);
 }
 
 /* A band begins with the lanes whose quotient is 1 at least. */
@@ -77,7 +77,7 @@ UNIT_INLINE uint64_t bits_from(const unit_work *w, size_t at)
 UNIT_INLINE const char *parse_head(unit_work *w, const uint8_t *bytes, size_t nbytes)
 {
     unsigned last = bytes[0] & 63;
-    size_t head_nbytes = UNIT_HEAD_NBYTES + last / 2 + 1;
+    size_t head_nbytes = MR__UNIT_HEAD_NBYTES + last / 2 + 1;
     if (nbytes < head_nbytes)
         return "a unit ends inside its head";
     w->bytes = bytes;
@@ -85,16 +85,16 @@ UNIT_INLINE const char *parse_head(unit_work *w, const uint8_t *bytes, size_t nb
     w->at = 8 * head_nbytes;
     w->predictor = bytes[0] >> 6;
     w->seed = (int16_t)mr__load_le16(bytes + 2);
-    if ((last % 2 == 0 && bytes[head_nbytes - 1] >> 4 != 0) || bytes[1] >> unit_segment_of[last] != 0)
+    if ((last % 2 == 0 && bytes[head_nbytes - 1] >> 4 != 0) || bytes[1] >> mr__unit_segment_of[last] != 0)
         return "a reserved bit of a unit's head is set";
-    unit_sort(w->mode, bytes + UNIT_HEAD_NBYTES, last + 1, w->by_mode);
-    if (last != 0 && w->mode[last] == MODE_EMPTY)
+    unit_sort(w->mode, bytes + MR__UNIT_HEAD_NBYTES, last + 1, w->by_mode);
+    if (last != 0 && w->mode[last] == MR__MODE_EMPTY)
         return "the last band of a unit is empty";
     w->dense = 0;
-    for (unsigned m = MODE_DENSE; m < MODES; m++)
+    for (unsigned m = MR__MODE_DENSE; m < MR__MODES; m++)
         w->dense |= w->by_mode[m];
-    w->leveled = w->dense | w->by_mode[MODE_GROUPS];
-    w->filled = ~w->by_mode[MODE_EMPTY];
+    w->leveled = w->dense | w->by_mode[MR__MODE_GROUPS];
+    w->filled = ~w->by_mode[MR__MODE_EMPTY];
     return NULL;
 }
 
@@ -105,7 +105,7 @@ UNIT_INLINE void parse_lanes(unit_work *w, uint64_t grid)
     uint64_t lanes = grid;
     w->lanes[0] = grid & ~UINT64_C(1); // the first block's DC is the seed
     w->nlanes[0] = unit_count(w->lanes[0]);
-    for (unsigned s = 1; s < UNIT_SEGMENTS; s++) {
+    for (unsigned s = 1; s < MR__UNIT_SEGMENTS; s++) {
         if (narrows >> (s - 1) & 1) {
             unsigned n = unit_count(lanes);
             lanes = unit_deposit(bits_from(w, w->at), lanes);
@@ -121,21 +121,21 @@ UNIT_INLINE void parse_dense(unit_work *w)
 {
     size_t at = w->at;
     for (uint64_t set = w->dense; set != 0; set &= set - 1) {
-        unsigned z = unit_first(set), s = unit_segment_of[z];
+        unsigned z = unit_first(set), s = mr__unit_segment_of[z];
         uint64_t plane = unit_deposit(bits_from(w, at), w->lanes[s]);
         at += w->nlanes[s];
         begin_band(w, z, plane);
     }
-    uint64_t bands = w->dense & ~w->by_mode[MODE_DENSE];
+    uint64_t bands = w->dense & ~w->by_mode[MR__MODE_DENSE];
     for (unsigned r = 0; bands != 0; r++) {
         for (uint64_t set = bands; set != 0; set &= set - 1) {
-            unsigned z = unit_first(set), s = unit_segment_of[z];
+            unsigned z = unit_first(set), s = mr__unit_segment_of[z];
             uint64_t plane = unit_deposit(bits_from(w, at), w->lanes[s]);
             at += w->nlanes[s];
             w->plane[z][first_plane(w, z) + r] = plane;
             w->nonzero[z] |= plane;
         }
-        bands &= ~w->by_mode[MODE_DENSE + 1 + r];
+        bands &= ~w->by_mode[MR__MODE_DENSE + 1 + r];
     }
     w->at = at;
 }
@@ -143,12 +143,12 @@ UNIT_INLINE void parse_dense(unit_work *w)
 /* Groups of four lanes: flags of those that are not all zero, for all bands; then the lanes of these groups. */
 UNIT_INLINE void parse_groups(unit_work *w)
 {
-    uint64_t bands = w->by_mode[MODE_GROUPS_OF_ONES] | w->by_mode[MODE_GROUPS];
+    uint64_t bands = w->by_mode[MR__MODE_GROUPS_OF_ONES] | w->by_mode[MR__MODE_GROUPS];
     size_t at = w->at;
     for (uint64_t set = bands; set != 0; set &= set - 1) {
-        unsigned z = unit_first(set), n = w->nlanes[unit_segment_of[z]], groups = unit_groups(n);
-        uint64_t flags = bits_from(w, at) & unit_low_bits(groups);
-        uint64_t open = unit_deposit(flags, UINT64_C(0x1111111111111111)) * 15 & unit_low_bits(n);
+        unsigned z = unit_first(set), n = w->nlanes[mr__unit_segment_of[z]], groups = mr__unit_groups(n);
+        uint64_t flags = bits_from(w, at) & mr__unit_low_bits(groups);
+        uint64_t open = unit_deposit(flags, UINT64_C(0x1111111111111111)) * 15 & mr__unit_low_bits(n);
         at += groups;
         w->quotient[z] = open;
     }
@@ -157,7 +157,7 @@ UNIT_INLINE void parse_groups(unit_work *w)
         uint64_t open = w->quotient[z];
         uint64_t lanes = unit_deposit(bits_from(w, at), open);
         at += unit_count(open);
-        begin_band(w, z, unit_deposit(lanes, w->lanes[unit_segment_of[z]]));
+        begin_band(w, z, unit_deposit(lanes, w->lanes[mr__unit_segment_of[z]]));
     }
     w->at = at;
 }
@@ -169,10 +169,10 @@ UNIT_INLINE bool parse_lists(unit_work *w)
     size_t at = w->at;
     unsigned wrong = 0;
     for (uint64_t set = bands; set != 0; set &= set - 1) {
-        unsigned z = unit_first(set), s = unit_segment_of[z], count = w->mode[z];
+        unsigned z = unit_first(set), s = mr__unit_segment_of[z], count = w->mode[z];
         unsigned nbits_each = unit_position_nbits(w->nlanes[s]);
-        uint64_t bits = bits_from(w, at), each = unit_low_bits(nbits_each), lanes = 0;
-        for (unsigned i = 0; i < UNIT_LIST_MAX; i++) {
+        uint64_t bits = bits_from(w, at), each = mr__unit_low_bits(nbits_each), lanes = 0;
+        for (unsigned i = 0; i < MR__UNIT_LIST_MAX; i++) {
             lanes |= (uint64_t)(i < count) << (bits & each);
             bits >>= nbits_each;
         }
@@ -234,8 +234,8 @@ UNIT_INLINE unsigned parse_level(unit_work *w, unsigned level, uint64_t *bands)
  */
 UNIT_INLINE unsigned parse_pool(unit_work *w, unsigned level, uint64_t bands, unsigned lanes)
 {
-    uint64_t pool = unit_low_bits(lanes), flip[QUOTIENT_BITS] = {0};
-    for (; level <= UNIT_LEVELS && pool != 0; level++) {
+    uint64_t pool = mr__unit_low_bits(lanes), flip[QUOTIENT_BITS] = {0};
+    for (; level <= MR__UNIT_LEVELS && pool != 0; level++) {
         unsigned before = unit_count(pool);
         pool = unit_deposit(bits_from(w, w->at), pool);
         w->at += before;
@@ -258,9 +258,9 @@ UNIT_INLINE void parse_levels(unit_work *w)
 {
     uint64_t bands = w->leveled;
     unsigned level = 2, lanes = POOL_LANES + 1;
-    for (; level <= UNIT_LEVELS && lanes > POOL_LANES; level++)
+    for (; level <= MR__UNIT_LEVELS && lanes > POOL_LANES; level++)
         lanes = parse_level(w, level, &bands);
-    if (level <= UNIT_LEVELS && lanes != 0)
+    if (level <= MR__UNIT_LEVELS && lanes != 0)
         lanes = parse_pool(w, level, bands, lanes);
     w->escaped = lanes != 0 ? bands : 0;
     w->escapes_at = w->at;

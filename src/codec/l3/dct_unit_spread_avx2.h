@@ -27,7 +27,7 @@ UNIT_INLINE uint16_t factor_of(const uint16_t quant[64], unsigned z)
 UNIT_INLINE void spread_bands(mr__l3_unit *unit, const unit_work *w, const uint16_t quant[64], uint64_t wanted)
 {
     uint64_t wide = 0, there = 1;
-    for (unsigned m = MODE_DENSE + RAW_NARROW_MAX + 1; m < MODES; m++)
+    for (unsigned m = MR__MODE_DENSE + RAW_NARROW_MAX + 1; m < MR__MODES; m++)
         wide |= w->by_mode[m];
     for (uint64_t set = w->filled & ~w->leveled & wanted; set != 0; set &= set - 1) {
         unsigned z = unit_first(set), to = unit_natural[z];
@@ -64,13 +64,13 @@ UNIT_INLINE void predict_rows(int16_t dc[64], int16_t seed, unsigned predictor, 
     _mm_store_si128(row, _mm_mullo_epi16(above, scale));
     for (unsigned y = 1; y < 8; y++) {
         __m128i x = _mm_load_si128(row + y);
-        if (predictor == PREDICT_ABOVE)
+        if (predictor == MR__PREDICT_ABOVE)
             x = _mm_add_epi16(x, above);
-        else if (predictor == PREDICT_PLANE)
+        else if (predictor == MR__PREDICT_PLANE)
             x = _mm_add_epi16(sum_row(x), above);
         else {
             __m128i slope = _mm_srai_epi16(_mm_sub_epi16(above, _mm_slli_si128(above, 2)), 1);
-            slope = predictor == PREDICT_LEFT ? _mm_setzero_si128() : slope;
+            slope = predictor == MR__PREDICT_LEFT ? _mm_setzero_si128() : slope;
             x = sum_row(_mm_add_epi16(x, _mm_blend_epi16(slope, above, 1)));
         }
         above = x;
@@ -85,7 +85,7 @@ UNIT_INLINE const char *decode_unit(mr__l3_unit *unit, const uint8_t *bytes, siz
     const char *why = parse_unit(&work, bytes, nbytes, grid);
     if (why != NULL)
         return why;
-    uint64_t wanted = unit_low_bits(bands);
+    uint64_t wanted = mr__unit_low_bits(bands);
     if ((work.filled & 1) == 0)
         memset(unit->coef[0], 0, sizeof unit->coef[0]);
     spread_bands(unit, &work, quant, wanted);

@@ -60,11 +60,11 @@ UNIT_INLINE void unit_clear(uint64_t word[16])
 }
 
 /* n modes from their nibbles, up to 64 empty ones; and for each mode the set of its bands. May read 32 bytes. */
-UNIT_INLINE void unit_sort(uint8_t mode[64], const uint8_t *from, unsigned n, uint64_t by_mode[MODES])
+UNIT_INLINE void unit_sort(uint8_t mode[64], const uint8_t *from, unsigned n, uint64_t by_mode[MR__MODES])
 {
-    for (unsigned m = 0; m < MODES; m++)
+    for (unsigned m = 0; m < MR__MODES; m++)
         by_mode[m] = 0;
-    for (unsigned z = 0; z < UNIT_BANDS; z++) {
+    for (unsigned z = 0; z < MR__UNIT_BANDS; z++) {
         mode[z] = z < n ? from[z / 2] >> 4 * (z % 2) & 15 : 0;
         by_mode[mode[z]] |= UINT64_C(1) << z;
     }
@@ -128,7 +128,7 @@ UNIT_INLINE void unit_costs(uint32_t *cost, const uint16_t size[64], unsigned n)
         uint32_t nbits = 0;
         for (unsigned lane = 0; lane < 64; lane++) {
             uint32_t quotient = size[lane] >> raw;
-            nbits += quotient < UNIT_LEVELS ? quotient : UNIT_LEVELS - 1 + 16;
+            nbits += quotient < MR__UNIT_LEVELS ? quotient : MR__UNIT_LEVELS - 1 + 16;
         }
         cost[raw] = nbits;
     }

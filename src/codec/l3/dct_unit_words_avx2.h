@@ -99,7 +99,7 @@ UNIT_INLINE void unit_clear(uint64_t word[16])
         _mm256_store_si256((__m256i *)(word + i), _mm256_setzero_si256());
 }
 
-UNIT_INLINE void unit_sort(uint8_t mode[64], const uint8_t *from, unsigned n, uint64_t by_mode[MODES])
+UNIT_INLINE void unit_sort(uint8_t mode[64], const uint8_t *from, unsigned n, uint64_t by_mode[MR__MODES])
 {
     __m256i x = _mm256_permute4x64_epi64(_mm256_loadu_si256((const void *)from), 0xd8);
     __m256i even = _mm256_and_si256(x, _mm256_set1_epi8(15));

@@ -26,11 +26,11 @@ typedef struct unit_writer {
 } unit_writer;
 
 typedef struct unit_plan {
-    unit_band band[UNIT_BANDS];
-    unit_choice choice[UNIT_BANDS];
+    unit_band band[MR__UNIT_BANDS];
+    unit_choice choice[MR__UNIT_BANDS];
     uint64_t filled;
     unsigned last, predictor, narrows;
-    uint64_t lanes[UNIT_SEGMENTS];
+    uint64_t lanes[MR__UNIT_SEGMENTS];
     int16_t seed;
 } unit_plan;
 
@@ -62,7 +62,7 @@ UNIT_INLINE void measure_band(unit_band *band, const int16_t from[64])
     if (band->nonzero == 0)
         return;
     unsigned nbits = 32 - (unsigned)__builtin_clz(band->all_bits);
-    band->raws = nbits < UNIT_RAW_MAX ? nbits + 1 : UNIT_RAW_MAX + 1;
+    band->raws = nbits < MR__UNIT_RAW_MAX ? nbits + 1 : MR__UNIT_RAW_MAX + 1;
     unit_costs(band->cost, band->size, band->raws);
 }
 
@@ -71,7 +71,7 @@ UNIT_INLINE uint64_t open_groups(uint64_t nonzero, unsigned lanes)
 {
     nonzero |= nonzero >> 1;
     nonzero |= nonzero >> 2;
-    return (nonzero & UINT64_C(0x1111111111111111)) * 15 & unit_low_bits(lanes);
+    return (nonzero & UINT64_C(0x1111111111111111)) * 15 & mr__unit_low_bits(lanes);
 }
 
 /*
@@ -81,21 +81,22 @@ UNIT_INLINE uint64_t open_groups(uint64_t nonzero, unsigned lanes)
 UNIT_INLINE unit_choice choose_mode(const unit_band *band, uint64_t lanes, unsigned nlanes)
 {
     if (band->nonzero == 0)
-        return (unit_choice){0, MODE_EMPTY};
+        return (unit_choice){0, MR__MODE_EMPTY};
     unit_choice best = {UINT32_MAX, 0};
     bool ones = band->all_bits == 1;
-    if (ones && band->nonzeros <= UNIT_LIST_MAX)
+    if (ones && band->nonzeros <= MR__UNIT_LIST_MAX)
         best = (unit_choice){band->nonzeros * unit_position_nbits(nlanes), (uint8_t)band->nonzeros};
     for (unsigned raw = 0; raw < band->raws; raw++) {
         uint32_t nbits = (raw + 1) * nlanes + band->cost[raw];
         if (nbits < best.nbits)
-            best = (unit_choice){nbits, (uint8_t)(MODE_DENSE + raw)};
+            best = (unit_choice){nbits, (uint8_t)(MR__MODE_DENSE + raw)};
     }
-    uint32_t below = best.nbits + (best.mode >= MODE_DENSE), groups = unit_groups(nlanes) + (ones ? 0 : band->cost[0]);
+    uint32_t below = best.nbits + (best.mode >= MR__MODE_DENSE),
+             groups = mr__unit_groups(nlanes) + (ones ? 0 : band->cost[0]);
     if (groups + band->nonzeros >= below)
         return best;
     groups += unit_count(open_groups(unit_extract(band->nonzero, lanes), nlanes));
-    return groups >= below ? best : (unit_choice){groups, ones ? MODE_GROUPS_OF_ONES : MODE_GROUPS};
+    return groups >= below ? best : (unit_choice){groups, ones ? MR__MODE_GROUPS_OF_ONES : MR__MODE_GROUPS};
 }
 
 /* What the DC of each lane differs by from its prediction; 0 for the first, and outside the grid. */
@@ -108,11 +109,11 @@ UNIT_INLINE void predict_lanes(int16_t to[64], const int16_t dc[64], unsigned pr
         int guess;
         if (y == 0)
             guess = x > 0 ? left : dc[0];
-        else if (x == 0 || predictor == PREDICT_ABOVE)
+        else if (x == 0 || predictor == MR__PREDICT_ABOVE)
             guess = above;
-        else if (predictor == PREDICT_LEFT)
+        else if (predictor == MR__PREDICT_LEFT)
             guess = left;
-        else if (predictor == PREDICT_PLANE)
+        else if (predictor == MR__PREDICT_PLANE)
             guess = left + above - corner;
         else
             guess = left + ((int16_t)(uint16_t)(above - corner) >> 1);
@@ -125,7 +126,7 @@ UNIT_INLINE void plan_dc(unit_plan *plan, const int16_t dc[64], uint64_t grid)
     plan->seed = dc[0];
     plan->lanes[0] = grid & ~UINT64_C(1);
     unsigned nlanes = unit_count(plan->lanes[0]);
-    for (unsigned predictor = 0; predictor < PREDICTORS; predictor++) {
+    for (unsigned predictor = 0; predictor < MR__PREDICTORS; predictor++) {
         _Alignas(64) int16_t residual[64];
         unit_band band;
         predict_lanes(residual, dc, predictor, grid);
@@ -156,16 +157,16 @@ UNIT_INLINE uint32_t segment_nbits(const unit_plan *plan, unsigned s, uint64_t l
  */
 UNIT_INLINE void plan_lanes(unit_plan *plan, uint64_t grid)
 {
-    unsigned segments = unit_segment_of[plan->last];
-    uint64_t needed[UNIT_SEGMENTS] = {grid};
+    unsigned segments = mr__unit_segment_of[plan->last];
+    uint64_t needed[MR__UNIT_SEGMENTS] = {grid};
     uint64_t below = 0;
     for (unsigned s = segments; s > 0; s--) {
         for (unsigned z = unit_segment_start[s]; z < unit_segment_start[s + 1] && z <= plan->last; z++)
             below |= plan->band[z].nonzero;
         needed[s] = below;
     }
-    uint32_t best[UNIT_SEGMENTS] = {0};
-    unsigned before[UNIT_SEGMENTS] = {0};
+    uint32_t best[MR__UNIT_SEGMENTS] = {0};
+    unsigned before[MR__UNIT_SEGMENTS] = {0};
     for (unsigned s = 1; s <= segments; s++) {
         best[s] = UINT32_MAX;
         for (unsigned t = 0; t < s; t++) {
@@ -183,7 +184,7 @@ UNIT_INLINE void plan_lanes(unit_plan *plan, uint64_t grid)
     for (unsigned s = 1; s <= segments; s++)
         t = best[s] < best[t] ? s : t;
     plan->narrows = 0;
-    for (unsigned s = UNIT_SEGMENTS - 1; s > 0; s--) {
+    for (unsigned s = MR__UNIT_SEGMENTS - 1; s > 0; s--) {
         plan->lanes[s] = needed[t];
         if (s == t) {
             plan->narrows |= 1u << (s - 1);
@@ -195,17 +196,17 @@ UNIT_INLINE void plan_lanes(unit_plan *plan, uint64_t grid)
 UNIT_INLINE void plan_unit(unit_plan *plan, const int16_t value[64][64], uint64_t grid)
 {
     plan->last = 0;
-    for (unsigned z = 1; z < UNIT_BANDS; z++) {
+    for (unsigned z = 1; z < MR__UNIT_BANDS; z++) {
         measure_band(&plan->band[z], value[z]);
         plan->last = plan->band[z].nonzero != 0 ? z : plan->last;
     }
     plan_dc(plan, value[0], grid);
     plan_lanes(plan, grid);
-    plan->filled = plan->choice[0].mode != MODE_EMPTY;
+    plan->filled = plan->choice[0].mode != MR__MODE_EMPTY;
     for (unsigned z = 1; z <= plan->last; z++) {
-        uint64_t lanes = plan->lanes[unit_segment_of[z]];
+        uint64_t lanes = plan->lanes[mr__unit_segment_of[z]];
         plan->choice[z] = choose_mode(&plan->band[z], lanes, unit_count(lanes));
-        plan->filled |= (uint64_t)(plan->choice[z].mode != MODE_EMPTY) << z;
+        plan->filled |= (uint64_t)(plan->choice[z].mode != MR__MODE_EMPTY) << z;
     }
 }
 
@@ -218,7 +219,7 @@ UNIT_INLINE void put_head(unit_writer *out, const unit_plan *plan, uint64_t grid
         put(out, plan->choice[z].mode, 4);
     put(out, 0, plan->last % 2 == 0 ? 4 : 0);
     uint64_t lanes = grid;
-    for (unsigned s = 1; s < UNIT_SEGMENTS; s++)
+    for (unsigned s = 1; s < MR__UNIT_SEGMENTS; s++)
         if (plan->narrows >> (s - 1) & 1) {
             put(out, unit_extract(plan->lanes[s], lanes), unit_count(lanes));
             lanes = plan->lanes[s];
@@ -227,14 +228,14 @@ UNIT_INLINE void put_head(unit_writer *out, const unit_plan *plan, uint64_t grid
 
 UNIT_INLINE void put_dense(unit_writer *out, const unit_plan *plan)
 {
-    for (unsigned r = 0; r <= UNIT_RAW_MAX; r++)
+    for (unsigned r = 0; r <= MR__UNIT_RAW_MAX; r++)
         for (uint64_t set = plan->filled; set != 0; set &= set - 1) {
             unsigned z = unit_first(set), mode = plan->choice[z].mode;
-            if (mode < MODE_DENSE + r)
+            if (mode < MR__MODE_DENSE + r)
                 continue;
-            uint64_t lanes = plan->lanes[unit_segment_of[z]];
+            uint64_t lanes = plan->lanes[mr__unit_segment_of[z]];
             const uint16_t *size = plan->band[z].size;
-            uint64_t plane = r == 0 ? unit_at_least(size, 1u << (mode - MODE_DENSE)) : unit_bit(size, r - 1);
+            uint64_t plane = r == 0 ? unit_at_least(size, 1u << (mode - MR__MODE_DENSE)) : unit_bit(size, r - 1);
             put(out, unit_extract(plane, lanes), unit_count(lanes));
         }
 }
@@ -244,13 +245,13 @@ UNIT_INLINE void put_groups(unit_writer *out, const unit_plan *plan)
     for (unsigned part = 0; part < 2; part++)
         for (uint64_t set = plan->filled; set != 0; set &= set - 1) {
             unsigned z = unit_first(set), mode = plan->choice[z].mode;
-            if (mode != MODE_GROUPS_OF_ONES && mode != MODE_GROUPS)
+            if (mode != MR__MODE_GROUPS_OF_ONES && mode != MR__MODE_GROUPS)
                 continue;
-            uint64_t lanes = plan->lanes[unit_segment_of[z]];
+            uint64_t lanes = plan->lanes[mr__unit_segment_of[z]];
             unsigned nlanes = unit_count(lanes);
             uint64_t nonzero = unit_extract(plan->band[z].nonzero, lanes), open = open_groups(nonzero, nlanes);
             if (part == 0)
-                put(out, unit_extract(open, UINT64_C(0x1111111111111111)), unit_groups(nlanes));
+                put(out, unit_extract(open, UINT64_C(0x1111111111111111)), mr__unit_groups(nlanes));
             else
                 put(out, unit_extract(nonzero, open), unit_count(open));
         }
@@ -260,9 +261,9 @@ UNIT_INLINE void put_lists(unit_writer *out, const unit_plan *plan)
 {
     for (uint64_t set = plan->filled; set != 0; set &= set - 1) {
         unsigned z = unit_first(set);
-        if (plan->choice[z].mode > UNIT_LIST_MAX)
+        if (plan->choice[z].mode > MR__UNIT_LIST_MAX)
             continue;
-        uint64_t lanes = plan->lanes[unit_segment_of[z]];
+        uint64_t lanes = plan->lanes[mr__unit_segment_of[z]];
         unsigned nbits = unit_position_nbits(unit_count(lanes));
         for (uint64_t at = unit_extract(plan->band[z].nonzero, lanes); at != 0; at &= at - 1)
             put(out, unit_first(at), nbits);
@@ -279,18 +280,19 @@ UNIT_INLINE void put_signs(unit_writer *out, const unit_plan *plan)
 
 UNIT_INLINE void put_levels(unit_writer *out, const unit_plan *plan)
 {
-    uint64_t reached[UNIT_BANDS], bands = 0;
+    uint64_t reached[MR__UNIT_BANDS], bands = 0;
     for (uint64_t set = plan->filled; set != 0; set &= set - 1) {
         unsigned z = unit_first(set), mode = plan->choice[z].mode;
-        if (mode < MODE_GROUPS)
+        if (mode < MR__MODE_GROUPS)
             continue;
-        reached[z] = unit_at_least(plan->band[z].size, 1u << (mode >= MODE_DENSE ? mode - MODE_DENSE : 0));
+        reached[z] = unit_at_least(plan->band[z].size, 1u << (mode >= MR__MODE_DENSE ? mode - MR__MODE_DENSE : 0));
         bands |= UINT64_C(1) << z;
     }
-    for (unsigned level = 2; level <= UNIT_LEVELS; level++)
+    for (unsigned level = 2; level <= MR__UNIT_LEVELS; level++)
         for (uint64_t set = bands; set != 0; set &= set - 1) {
             unsigned z = unit_first(set), mode = plan->choice[z].mode;
-            uint64_t now = unit_at_least(plan->band[z].size, level << (mode >= MODE_DENSE ? mode - MODE_DENSE : 0));
+            uint64_t now =
+                unit_at_least(plan->band[z].size, level << (mode >= MR__MODE_DENSE ? mode - MR__MODE_DENSE : 0));
             put(out, unit_extract(now, reached[z]), unit_count(reached[z]));
             reached[z] = now;
             bands ^= (uint64_t)(now == 0) << z;
@@ -304,10 +306,10 @@ UNIT_INLINE void put_levels(unit_writer *out, const unit_plan *plan)
 
 UNIT_INLINE size_t encode_unit(const int16_t *blocks, size_t pitch, unsigned columns, unsigned rows, uint8_t *to)
 {
-    _Alignas(64) int16_t value[UNIT_BANDS][64];
+    _Alignas(64) int16_t value[MR__UNIT_BANDS][64];
     unit_plan plan;
     unit_writer out = {.to = to};
-    uint64_t grid = unit_grid(columns, rows);
+    uint64_t grid = mr__unit_grid(columns, rows);
     unit_gather(value, blocks, pitch, columns, rows);
     plan_unit(&plan, (const int16_t(*)[64])value, grid);
     put_head(&out, &plan, grid);

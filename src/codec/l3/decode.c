@@ -34,15 +34,22 @@ static int check_tail(mr__call *call, const mr__l3_head *head, bool accept_damag
     return 0;
 }
 
+int mr__l3_begin(mr__call *call, const mr__request *request, const uint64_t **offsets)
+{
+    const mr__l3_head *head = &mr__l3_state_of(call)->head;
+    int result = mr__l3_head_check_length(call, head, request->accept_damaged);
+    if (result == 0)
+        result = find_offsets(call, offsets);
+    if (result == 0 && is_whole(head, request))
+        result = check_tail(call, head, request->accept_damaged);
+    return result;
+}
+
 int mr__l3_decode(mr__call *call, const mr__request *request, const mr_image *to)
 {
     const mr__l3_head *head = &mr__l3_state_of(call)->head;
     const uint64_t *offsets = NULL;
-    int result = mr__l3_head_check_length(call, head, request->accept_damaged);
-    if (result == 0)
-        result = find_offsets(call, &offsets);
-    if (result == 0 && is_whole(head, request))
-        result = check_tail(call, head, request->accept_damaged);
+    int result = mr__l3_begin(call, request, &offsets);
     if (result != 0)
         return result;
     if (head->mode == MR__L3_PIXEL)

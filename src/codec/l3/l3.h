@@ -151,6 +151,9 @@ bool mr__l3_ranges_of(const uint8_t *bytes, size_t head_nbytes, uint64_t nbytes,
 /* Reads the head of an L3 image into the state, checks its length and gives the offsets: where info was not called. */
 int mr__l3_open(mr__call *call, const uint64_t **offsets);
 
+/* What a decode looks at before the first tile: length, and where all is asked for, tail. The head is in the state. */
+int mr__l3_begin(mr__call *call, const mr__request *request, const uint64_t **offsets);
+
 /* The ways in, for l3.c. The head is in the state: info has read it. */
 int mr__l3_decode(mr__call *call, const mr__request *request, const mr_image *to);
 int mr__l3_verify(mr__call *call);

@@ -9,8 +9,6 @@
 #include <lz4.h>
 #include <string.h>
 
-enum { KIND_CONSTANT, KIND_PLANES, KIND_LZ, KIND_STORED };
-
 /* One tile on its way into the output. */
 typedef struct tile {
     mr__call *call;
@@ -69,10 +67,16 @@ static void fill_zero(const tile *t)
     fill_rows(t);
 }
 
+const char *mr__l3_constant_check(size_t nbytes, size_t pixel_nbytes)
+{
+    return nbytes == 1 + pixel_nbytes ? NULL : "a constant tile of another length";
+}
+
 static const char *decode_constant(const tile *t)
 {
-    if (t->nbytes != 1 + pixel_nbytes(t))
-        return "a constant tile of another length";
+    const char *why = mr__l3_constant_check(t->nbytes, pixel_nbytes(t));
+    if (why != NULL)
+        return why;
     uint8_t *first = t->to.pixels;
     for (uint32_t x = 0; x < t->part.width; x++)
         copy_samples(t->bytes + 1, t->to.channels, t->to.depth, first + x * pixel_nbytes(t));
@@ -80,12 +84,17 @@ static const char *decode_constant(const tile *t)
     return NULL;
 }
 
+const char *mr__l3_stored_check(size_t nbytes, size_t row_nbytes, uint32_t h)
+{
+    return nbytes == 1 + h * row_nbytes ? NULL : "a stored tile of another length";
+}
+
 static const char *decode_stored(const tile *t)
 {
-    if (t->nbytes != 1 + (size_t)t->w * t->h * pixel_nbytes(t))
-        return "a stored tile of another length";
-    copy_part(t, t->bytes + 1);
-    return NULL;
+    const char *why = mr__l3_stored_check(t->nbytes, t->w * pixel_nbytes(t), t->h);
+    if (why == NULL)
+        copy_part(t, t->bytes + 1);
+    return why;
 }
 
 static void add_rows_above(uint8_t *pixels, size_t row_nbytes, uint32_t rows)
@@ -98,25 +107,36 @@ static void add_rows_above(uint8_t *pixels, size_t row_nbytes, uint32_t rows)
     }
 }
 
+const char *mr__l3_lz_check(const uint8_t *bytes, size_t nbytes)
+{
+    return nbytes >= 2 && bytes[1] <= 1 && nbytes - 2 <= INT_MAX ? NULL : "an LZ tile without a beginning";
+}
+
+const char *mr__l3_lz_read(const uint8_t *bytes, size_t nbytes, size_t row_nbytes, uint32_t h, uint32_t rows,
+                           uint8_t *pixels)
+{
+    size_t whole = h * row_nbytes;
+    int got = LZ4_decompress_safe((const char *)bytes + 2, (char *)pixels, (int)(nbytes - 2), (int)whole);
+    if (got < 0 || (size_t)got != whole)
+        return "its LZ data does not give its pixels";
+    if (bytes[1] == 1)
+        add_rows_above(pixels, row_nbytes, rows);
+    return NULL;
+}
+
 static int decode_lz(const tile *t, const char **why)
 {
-    size_t row_nbytes = t->w * pixel_nbytes(t), nbytes = t->h * row_nbytes;
-    if (t->nbytes < 2 || t->bytes[1] > 1 || t->nbytes - 2 > INT_MAX) {
-        *why = "an LZ tile without a beginning";
+    size_t row_nbytes = t->w * pixel_nbytes(t);
+    *why = mr__l3_lz_check(t->bytes, t->nbytes);
+    if (*why != NULL)
         return 0;
-    }
-    int result = mr__call_reserve(t->call, &t->state->pixels, nbytes);
+    int result = mr__call_reserve(t->call, &t->state->pixels, t->h * row_nbytes);
     if (result != 0)
         return result;
     uint8_t *pixels = t->state->pixels.bytes;
-    int got = LZ4_decompress_safe((const char *)t->bytes + 2, (char *)pixels, (int)(t->nbytes - 2), (int)nbytes);
-    if (got < 0 || (size_t)got != nbytes) {
-        *why = "its LZ data does not give its pixels";
-        return 0;
-    }
-    if (t->bytes[1] == 1)
-        add_rows_above(pixels, row_nbytes, t->part.y + t->part.height);
-    copy_part(t, pixels);
+    *why = mr__l3_lz_read(t->bytes, t->nbytes, row_nbytes, t->h, t->part.y + t->part.height, pixels);
+    if (*why == NULL)
+        copy_part(t, pixels);
     return 0;
 }
 
@@ -173,14 +193,14 @@ static int decode_kind(tile *t, bool accept_damaged, const char **why)
 {
     bool is_whole = t->part.width == t->w && t->part.height == t->h;
     switch (t->nbytes != 0 ? t->bytes[0] : UINT8_MAX) {
-    case KIND_CONSTANT:
+    case MR__L3_TILE_CONSTANT:
         *why = decode_constant(t);
         return 0;
-    case KIND_PLANES:
+    case MR__L3_TILE_PLANES:
         return accept_damaged && !is_whole ? decode_whole_planes(t, why) : decode_planes(t, why);
-    case KIND_LZ:
+    case MR__L3_TILE_LZ:
         return decode_lz(t, why);
-    case KIND_STORED:
+    case MR__L3_TILE_STORED:
         *why = decode_stored(t);
         return 0;
     default:
@@ -277,13 +297,13 @@ static const char *predictor_name(const mr__l3_head *head, const uint8_t *bytes,
 const char *mr__l3_pixel_kind(const mr__l3_head *head, const uint8_t *bytes, size_t nbytes)
 {
     switch (nbytes != 0 ? bytes[0] : UINT8_MAX) {
-    case KIND_CONSTANT:
+    case MR__L3_TILE_CONSTANT:
         return "constant";
-    case KIND_PLANES:
+    case MR__L3_TILE_PLANES:
         return predictor_name(head, bytes, nbytes);
-    case KIND_LZ:
+    case MR__L3_TILE_LZ:
         return "lz";
-    case KIND_STORED:
+    case MR__L3_TILE_STORED:
         return "stored";
     default:
         return "unknown";

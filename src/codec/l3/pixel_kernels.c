@@ -10,56 +10,15 @@
 
 #include "base/bytes.h"
 #include "codec/l3/pixel_deposit.h"
+#include "kernel/l3_pixel.h"
 
 #include <string.h>
 
-#define EACH(byte) ((uint64_t)(byte)*UINT64_C(0x0101010101010101))
+#define EACH(byte) MR__L3_EACH(byte)
 
-/* What it takes to decode a block of width k. */
-typedef struct width {
-    uint64_t fours, twos, ones; /* masks: 4 numbers in the lower half, 2 in lower quarters, 1 in even bytes */
-    uint64_t sign;              /* bit k - 1 of each byte */
-    unsigned fill;              /* times that bit is the bits above it */
-    unsigned k;
-} width;
-
-#define LOW(bits) ((UINT64_C(1) << (bits)) - 1)
-#define WIDTH(k_)                                                                                                      \
-    {                                                                                                                  \
-        .fours = LOW(4 * (k_)), .twos = LOW(2 * (k_)) * UINT64_C(0x0000000100000001),                                  \
-        .ones = LOW(k_) * UINT64_C(0x0001000100010001), .sign = EACH((1 << (k_)) >> 1), .fill = (1 << (9 - (k_))) - 2, \
-        .k = (k_)                                                                                                      \
-    }
-/* The fill of no bits at all is never used. */
-static const width widths[9] = {WIDTH(0), WIDTH(1), WIDTH(2), WIDTH(3), WIDTH(4),
-                                WIDTH(5), WIDTH(6), WIDTH(7), WIDTH(8)};
-
-/* A row of 8 signed numbers of k bits to 8 bytes. */
-static inline uint64_t unpack_row(const uint8_t *from, const width *w)
-{
-    uint64_t x = mr__load_le64(from);
-    x = (x & w->fours) | (x << (32 - 4 * w->k) & w->fours << 32);
-    x = (x & w->twos) | (x << (16 - 2 * w->k) & w->twos << 16);
-    x = (x & w->ones) | (x << (8 - w->k) & w->ones << 8);
-    return x | (x & w->sign) * w->fill;
-}
-
-/* Quotients of a row, 4 bits each, to 8 bytes. */
-static inline uint64_t spread_quotients(uint64_t q)
-{
-    q = (q | q << 16) & UINT64_C(0x0000ffff0000ffff);
-    q = (q | q << 8) & UINT64_C(0x00ff00ff00ff00ff);
-    return (q | q << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-}
-
-/*
- * v + (q << (k - 1)) if v is not negative, else v - (q << (k - 1)). v has copies of its sign from bit k - 1 on, and
- * v - x is ~(~v + x): either way the bits of the quotient change those copies, and nothing is carried.
- */
-static inline uint64_t add_quotients(uint64_t v, uint64_t q, unsigned k)
-{
-    return v ^ (q & EACH(0xff >> (k - 1))) << (k - 1);
-}
+static const mr__l3_width widths[9] = {MR__L3_WIDTH(0), MR__L3_WIDTH(1), MR__L3_WIDTH(2),
+                                       MR__L3_WIDTH(3), MR__L3_WIDTH(4), MR__L3_WIDTH(5),
+                                       MR__L3_WIDTH(6), MR__L3_WIDTH(7), MR__L3_WIDTH(8)};
 
 static inline unsigned count_ones(uint64_t x)
 {
@@ -97,12 +56,12 @@ static inline __attribute__((always_inline)) void decode_block(mr__l3_stream *s,
     static const uint8_t place[4] = {0, 2, 1, 3}; // of a row among the packed ones
     unsigned k = header > 8 ? header - 8 : header;
     for (unsigned y = 0; y < MR__L3_BLOCK_H; y++) {
-        uint64_t v = unpack_row(s->low + place[y] * k, &widths[k]);
+        uint64_t v = mr__l3_unpack(mr__load_le64(s->low + place[y] * k), widths[k]);
         if (layers != 0 && header > 8) {
             uint64_t q = 0;
             for (unsigned j = 1; j <= layers; j++)
                 q += mask[j] >> (shift + y) & 0x11111111;
-            v = add_quotients(v, spread_quotients(q), k);
+            v = mr__l3_add_quotients(v, mr__l3_spread_quotients(q), k);
         }
         mr__store_le64(to + y * pitch, v);
     }

@@ -6,10 +6,15 @@
 #ifndef MR_CODEC_L3_PIXEL_PLANES_H
 #define MR_CODEC_L3_PIXEL_PLANES_H
 
+#include "base/size.h"
 #include "codec/l3/pixel.h"
 #include "codec/l3/pixel_kernels.h"
 
 enum {
+    MR__L3_TILE_CONSTANT = 0, /* kinds of tile */
+    MR__L3_TILE_PLANES = 1,
+    MR__L3_TILE_LZ = 2,
+    MR__L3_TILE_STORED = 3,
     MR__L3_CONSTANT = 0, /* predictors */
     MR__L3_LIFTING = 1,
     MR__L3_PREFIX = 2,
@@ -39,6 +44,22 @@ typedef struct mr__l3_planes {
     mr__l3_channel channel[MR__L3_CHANNEL_MAX];
     mr__l3_remap remap[MR__L3_CHANNEL_MAX];
 } mr__l3_planes;
+
+/* Of a grid. */
+static inline uint32_t mr__l3_group_count(uint32_t w, uint32_t h)
+{
+    return mr__ceil_div(w, MR__L3_GROUP_W) * mr__ceil_div(h, MR__L3_BLOCK_H);
+}
+
+/*
+ * pixel_decode.c: tiles of the other kinds, whose rows have so many bytes. NULL, or what is wrong. An LZ tile gives all
+ * of its h rows into `pixels`, but only the first `rows` of them are right: what lies below need not be.
+ */
+const char *mr__l3_constant_check(size_t nbytes, size_t pixel_nbytes);
+const char *mr__l3_stored_check(size_t nbytes, size_t row_nbytes, uint32_t h);
+const char *mr__l3_lz_check(const uint8_t *bytes, size_t nbytes);
+const char *mr__l3_lz_read(const uint8_t *bytes, size_t nbytes, size_t row_nbytes, uint32_t h, uint32_t rows,
+                           uint8_t *pixels);
 
 /*
  * Finds and checks the parts of a tile of planes, whose w, h, channels and depth are set. Behind the tile are

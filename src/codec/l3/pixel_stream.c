@@ -32,25 +32,20 @@ typedef struct extent {
     uint32_t groups, selectors;
 } extent;
 
-static uint32_t groups_of(uint32_t w, uint32_t h)
-{
-    return mr__ceil_div(w, MR__L3_GROUP_W) * mr__ceil_div(h, MR__L3_BLOCK_H);
-}
-
 static extent measure(const mr__l3_channel *channel, uint32_t w, uint32_t h)
 {
     if (channel->predictor == MR__L3_PREFIX)
-        return (extent){groups_of(w, h), groups_of(w, h)};
+        return (extent){mr__l3_group_count(w, h), mr__l3_group_count(w, h)};
     extent e = {0, 0};
     for (uint32_t i = 0; i < channel->levels; i++) {
         uint32_t we = (w + 1) / 2, he = (h + 1) / 2, wo = w / 2, ho = h / 2;
-        uint32_t b = groups_of(wo, he), c = groups_of(we, ho);
+        uint32_t b = mr__l3_group_count(wo, he), c = mr__l3_group_count(we, ho);
         e.selectors += b + c;
-        e.groups += groups_of(wo, ho) + b + c;
+        e.groups += mr__l3_group_count(wo, ho) + b + c;
         w = we;
         h = he;
     }
-    e.groups += groups_of(w, h);
+    e.groups += mr__l3_group_count(w, h);
     return e;
 }
 

@@ -386,6 +386,23 @@ static int open_opencl(const mr__device_options *options, mr__device **out, mr__
 
 /* 4. What it tells. */
 
+static int list_found(const mr_hooks *hooks, mr__device_found *found, size_t most, size_t *count, mr__detail *detail)
+{
+    const mr__cl_options cl = {.hooks = hooks};
+    size_t all = 0;
+    mr__cl_entry *entries = mr__alloc_array(hooks, most, sizeof *entries);
+    if (entries == NULL)
+        return mr__fail(detail, MR_ENOMEM, "out of memory for a list of OpenCL devices");
+    int result = mr__cl_list(&cl, entries, most, &all, detail);
+    for (size_t i = 0; result == 0 && i < all; i++)
+        found[i] = (mr__device_found){
+            .number = entries[i].number, .usable = entries[i].usable, .is_host = entries[i].facts.is_cpu};
+    if (result == 0)
+        *count = all;
+    mr__free(hooks, entries);
+    return result;
+}
+
 static mr__device_info tell_info(const mr__device *device)
 {
     const mr__opencl *o = const_opencl_of(device);
@@ -448,6 +465,7 @@ static bool tell_oldest(mr__device *device, uint64_t *ordinal, const char **doin
 
 const mr__device_type mr__device_opencl = {
     .name = "opencl",
+    .list = list_found,
     .open = open_opencl,
     .info = tell_info,
     .takes = takes,

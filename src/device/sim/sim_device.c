@@ -131,8 +131,11 @@ static mr__device_info tell_info(const mr__device *device)
 {
     const mr__sim *s = const_sim_of(device);
     uint64_t nbytes = s->hardware->memory_nbytes;
-    return (mr__device_info){
-        .lanes = s->lane_count, .group = s->group, .depth = s->capacity, .memory = {nbytes, nbytes, nbytes}};
+    return (mr__device_info){.lanes = s->lane_count,
+                             .group = s->group,
+                             .depth = s->capacity,
+                             .launch_ns = s->hardware->launch_ns,
+                             .memory = {nbytes, nbytes, nbytes}};
 }
 
 static bool takes(const mr__device *device, mr_form form, mr_step_kind step)

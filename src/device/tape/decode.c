@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/tape/decode.h"
 
+#include "device/tape/decode_l3.h"
+
 static mr__tape_decode_form *const decoders[MR_FORM_L3 + 1] = {
     [MR_FORM_RAW] = mr__tape_decode_raw,
+    [MR_FORM_L3] = mr__tape_decode_l3,
 };
 
 bool mr__tape_takes_form(mr_form form)

@@ -217,6 +217,15 @@ void mr__tape_call_beside(mr__tape *t, mr__kernel kernel, const void *order, siz
         add_call(t, t->level - 1, kernel, order, order_nbytes, items);
 }
 
+void mr__tape_call_at(mr__tape *t, uint32_t level, mr__kernel kernel, const void *order, size_t order_nbytes,
+                      uint64_t items)
+{
+    if (items == 0)
+        return;
+    add_call(t, level, kernel, order, order_nbytes, items);
+    t->level = level >= t->level ? level + 1 : t->level;
+}
+
 /* The calls of one level and kernel, from `from` on, as one launch. */
 static bool add_launch(mr__tape *t, uint32_t level, mr__kernel kernel)
 {

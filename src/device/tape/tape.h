@@ -131,6 +131,14 @@ void mr__tape_call_of(mr__tape *tape, mr__kernel kernel, const void *order, size
 /* The same, beside the last call: they do not wait for each other. */
 void mr__tape_call_beside(mr__tape *tape, mr__kernel kernel, const void *order, size_t order_nbytes, uint64_t items);
 
+/*
+ * The same, at this level of its sample (the first: 0): after all calls at lower ones, beside those at the same. For
+ * decoders whose parts take different ways: where they meet again is agreed on, and levels that nobody uses cost
+ * nothing.
+ */
+void mr__tape_call_at(mr__tape *tape, uint32_t level, mr__kernel kernel, const void *order, size_t order_nbytes,
+                      uint64_t items);
+
 /* After the last sample: launches are made. MR_ENOMEM. Bytes 0 to tape->put are to be sent. */
 int mr__tape_end(mr__tape *tape);
 

@@ -23,7 +23,24 @@
     K(randomize, MR__ALONE_LANES)                                                                                      \
     K(sharpen, MR__ALONE_LANES)                                                                                        \
     K(blur_down, MR__ALONE_LANES)                                                                                      \
-    K(blur_across, MR__ALONE_LANES)
+    K(blur_across, MR__ALONE_LANES)                                                                                    \
+    K(convert, MR__ALONE_LANES)                                                                                        \
+    K(warp_pick, MR__ALONE_LANES)                                                                                      \
+    K(warp_walk, MR__ALONE_LANES)                                                                                      \
+    K(warp, MR__ALONE_LANES)                                                                                           \
+    K(warp_sum, MR__ALONE_LANES)                                                                                       \
+    K(elastic_noise, MR__ALONE_LANES)                                                                                  \
+    K(elastic_across, MR__ALONE_LANES)                                                                                 \
+    K(elastic_look, MR__ALONE_LANES)                                                                                   \
+    K(augmix, MR__ALONE_LANES)                                                                                         \
+    K(l3_places, MR__TEAM_LANES)                                                                                       \
+    K(l3_base, MR__TEAM_LANES)                                                                                         \
+    K(l3_residuals, MR__ALONE_LANES)                                                                                   \
+    K(l3_prefix, MR__TEAM_LANES)                                                                                       \
+    K(l3_lift_d, MR__ALONE_LANES)                                                                                      \
+    K(l3_lift_bc, MR__ALONE_LANES)                                                                                     \
+    K(l3_pack, MR__ALONE_LANES)                                                                                        \
+    K(l3_copy, MR__ALONE_LANES)
 /* clang-format on */
 
 #define MR__KERNEL_NUMBER(name, lanes) MR__KERNEL_##name,

@@ -54,11 +54,13 @@ typedef struct mr_lane {
 #define MR_ALONE                                                                                                       \
     const mr_lane lane = {(uint32_t)get_local_id(0), 0};                                                               \
     const uint32_t group = (uint32_t)get_group_id(0);                                                                  \
+    (void)lane;                                                                                                        \
     (void)group
 #define MR_TEAM                                                                                                        \
     local uint32_t mr_words[64];                                                                                       \
     const mr_lane lane = {(uint32_t)get_local_id(0), mr_words};                                                        \
     const uint32_t group = (uint32_t)get_group_id(0);                                                                  \
+    (void)lane;                                                                                                        \
     (void)group
 
 #define mr_count32(x)               popcount((uint32_t)(x))
@@ -154,6 +156,7 @@ typedef struct mr_lane {
 #define MR_ALONE                                                                                                       \
     const mr_lane lane = {threadIdx.x};                                                                                \
     const uint32_t group = blockIdx.x;                                                                                 \
+    (void)lane;                                                                                                        \
     (void)group
 #define MR_TEAM MR_ALONE
 
