@@ -34,6 +34,7 @@ int mr__tape_lay_augmix(mr__tape_writer *w, const mr__op *ops, size_t count, mr_
                                                  : mr__fail(detail, MR_EINTERNAL, "augmix has more ops than there are");
         if (result != 0)
             return result;
+        w->tape->spare_count = 0; // what a branch has left is not another's: they are done at the same time
         last = w->tape->level > last ? w->tape->level : last;
         at += mix->depth[i];
         order.at[i] = branch.at;

@@ -5,17 +5,17 @@
 
 #include "kernel/lane/lane.h"
 
-#include "kernel/lane/filter.h"
-#include "kernel/lane/levels.h"
-#include "kernel/lane/noise.h"
-#include "kernel/lane/paint.h"
 #include "kernel/lane/augmix.h"
 #include "kernel/lane/convert.h"
 #include "kernel/lane/elastic.h"
+#include "kernel/lane/filter.h"
 #include "kernel/lane/l3_pixel_lift.h"
 #include "kernel/lane/l3_pixel_pack.h"
 #include "kernel/lane/l3_pixel_places.h"
 #include "kernel/lane/l3_pixel_prefix.h"
+#include "kernel/lane/levels.h"
+#include "kernel/lane/noise.h"
+#include "kernel/lane/paint.h"
 #include "kernel/lane/pass.h"
 #include "kernel/lane/warp.h"
 
