@@ -196,7 +196,9 @@ const command command_devices = {
             "OpenCL is loaded only when it is asked for (libOpenCL.so.1, or the file that MILLRACE_OPENCL names). On "
             "Debian and Ubuntu: apt-get install ocl-icd-libopencl1, and the driver of the GPU's vendor; or "
             "pocl-opencl-icd, which makes a device of the processor: to try it out, since these are the same cores. "
-            "Kernels are built by the driver at first use, and kept in the folder millrace/opencl of the user's cache.",
+            "Kernels are built by the driver at first use, and kept in the folder millrace/opencl of the user's cache, "
+            "or by "
+            "PoCL in its own.",
             NULL},
     .groups = (const option_group[]){{"Options", options_devices}, {"Help", options_common}, {NULL, NULL}},
     .examples = (const example[]){{"millrace devices", "What is there?"},

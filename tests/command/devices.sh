@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Which devices there are, what each can do, and why one cannot be used. FAULTY_OPENCL: tests/opencl/faulty_opencl.c.
+# Which devices there are, what each can do, and why one cannot be used.
 . "$(dirname "$0")/common"
 
 # with NAME=VALUE COMMAND...: with this in the environment.
@@ -42,21 +42,21 @@ json_is out 'len(j), j[1]["device"], j[1]["usable"], "/nowhere.so" in j[1]["why"
 run 2 devices opencl
 has err "one too many"
 
-# What else may be missing, by a library that says so; where there is an OpenCL to put it before.
-[ -n "${FAULTY:-}" ] && [ -e "$FAULTY" ] || finish
-export MILLRACE_OPENCL="$FAULTY"
-with FAULTY_OPENCL=no-platform run 0 devices
+# On the fake device of the tests.
+[ -n "${FAKE:-}" ] && [ -e "$FAKE" ] || finish
+export MILLRACE_OPENCL="$FAKE"
+with FAKE_OPENCL=platforms=0 run 0 devices
 has out '^opencl +cannot be used: OpenCL is there, but no driver for it$'
-with FAULTY_OPENCL=no-device run 0 devices --json
-json_is out 'len(j), "finds no device" in j[1]["why"] or "no driver" in j[1]["why"]' '(3, True)'
-"$MILLRACE" devices --json >plain
-grep -q '"opencl:0", "usable": true' plain || finish # none here that could be used
-with FAULTY_OPENCL=inexact run 0 devices
+with FAKE_OPENCL=devices=0 run 0 devices --json
+json_is out 'len(j), "finds no device" in j[1]["why"]' '(3, True)'
+with FAKE_OPENCL=exact=0 run 0 devices
 has out '^opencl:0 '
 has out "cannot be used: its floats are not IEEE's"
-with FAULTY_OPENCL=gpu,two-devices run 0 devices
-has out '^opencl:1 '
+with FAKE_OPENCL=kind=discrete,devices=2 run 0 devices
+has out '^opencl:1 .*compute units, .* of its own memory$'
 has out 'the host decodes .*png'
 has out 'does every step but'
 lacks out "host's own cores"
+with FAKE_OPENCL=kind=cpu run 0 devices
+has out "host's own cores: --device=auto leaves it out"
 finish

@@ -1,49 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tapes on an OpenCL device that is really there; skipped where there is none. What goes wrong is made to:
- * faulty_opencl.h. */
+/* Decks play tapes: on an OpenCL device that is really there, if there is one, and on the fake one of the tests. */
 #include "test.h"
 
-#include "faulty_opencl.h"
+#include "fake_opencl.h"
 #include "files.h"
 #include "kernel/lane/pass.h"
 #include "opencl_play.h"
 #include "picture.h"
 #include "taping.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-/* A cache of this test's own, with what was logged. */
-static test_folder cache;
-static char said[4096];
-
-static void note(void *user, mr_log_level level, const char *text)
-{
-    size_t used = strlen(said);
-    (void)user;
-    (void)level;
-    snprintf(said + used, sizeof said - used, "%s\n", text);
-}
-
-static mr_hooks hooks_of(void)
-{
-    mr_hooks hooks, given = {.struct_size = sizeof given, .log = note, .log_level = MR_LOG_INFO};
-    assert_int_equal(mr__hooks_init(&hooks, &given), 0);
-    return hooks;
-}
-
-/* The library with these faults; false: there is none to have them. */
-static bool with_faults(mr__cl_options *options, const char *faults)
-{
-    options->library = faulty_opencl();
-    assert_int_equal(setenv("FAULTY_OPENCL", faults, 1), 0);
-    return options->library != NULL;
-}
+static fake_opencl fake;
+static const char *library; /* NULL: the machine's own */
 
 /* --- passes --- */
+
+static mr_hooks plain_hooks(void)
+{
+    mr_hooks hooks;
+    assert_int_equal(mr__hooks_init(&hooks, NULL), 0);
+    return hooks;
+}
 
 static const char *const recipes[] = {
     "resize(31x17)",
@@ -78,16 +58,11 @@ static void play_all(const mr__cl_options *options)
 
 static void passes_give_the_same(void **state)
 {
-    mr__cl_options gpu = {0};
     (void)state;
     play_all(&(mr__cl_options){0});
     play_all(&(mr__cl_options){.in_place = true});
     play_all(&(mr__cl_options){.sends = true});
     play_all(&(mr__cl_options){.groups_max = 3, .in_place = true});
-    if (with_faults(&gpu, "gpu,two-devices")) {
-        gpu.number = 1;
-        play_all(&gpu);
-    }
 }
 
 /* --- decks --- */
@@ -114,8 +89,9 @@ static void add_deck(filler *f)
 static void filler_init(filler *f, mr__cl_options options)
 {
     memset(f, 0, sizeof *f);
-    f->hooks = hooks_of();
+    f->hooks = plain_hooks();
     options.hooks = &f->hooks;
+    options.library = library;
     int result = mr__cl_player_open(&options, &f->player, &f->detail);
     if (result != 0)
         fail_msg("%s", f->detail.text);
@@ -127,6 +103,8 @@ static void filler_fini(filler *f)
     mr__tape_fini(&f->tape);
     mr__cl_deck_free(f->deck);
     mr__cl_player_close(f->player);
+    if (library != NULL)
+        assert_int_equal(fake.check(), 0);
 }
 
 /* A call that fills `width` x `height` bytes at `to`. */
@@ -261,7 +239,7 @@ static void decks_play_side_by_side(void **state)
     filler_init(&f[0], (mr__cl_options){.in_place = true});
     f[1] = (filler){.hooks = f[0].hooks, .player = f[0].player};
     add_deck(&f[1]);
-    for (uint8_t round = 0; round < 50; round++) {
+    for (uint8_t round = 0; round < (library == NULL ? 50 : 5); round++) {
         for (size_t d = 0; d < 2; d++) {
             uint8_t *half = batch + d * SAMPLES * SAMPLE_NBYTES;
             write_tape(&f[d], SAMPLES, (uint8_t)(round + 100 * d), UINT32_MAX);
@@ -290,7 +268,7 @@ static void too_much_is_said(void **state)
     uint64_t most = mr__cl_player_facts(f.player)->alloc_nbytes;
     if (most < UINT32_MAX) {
         assert_int_equal(mr__cl_deck_new(f.player, UINT32_MAX, UINT32_MAX, &deck, &f.detail), MR_ENOMEM);
-        assert_contains(f.detail.text, "clCreateBuffer of 4096 MiB failed: CL_INVALID_BUFFER_SIZE");
+        assert_contains(f.detail.text, "MiB failed: CL_INVALID_BUFFER_SIZE");
     }
     write_tape(&f, 1, 1, UINT32_MAX);
     assert_int_equal(play(&f, most + 1, NULL, 0), MR_ENOMEM);
@@ -299,69 +277,11 @@ static void too_much_is_said(void **state)
     filler_fini(&f);
 }
 
-/* --- what goes wrong --- */
-
-static void a_device_that_fails_says_so(void **state)
-{
-    static const struct {
-        const char *faults, *words;
-    } cases[] = {
-        {"lost=0", "clEnqueueNDRangeKernel (mr_place) failed: CL_OUT_OF_RESOURCES"},
-        {"lost=5", "clEnqueueNDRangeKernel (mr_place) failed: CL_OUT_OF_RESOURCES"},
-        {"gpu,lost=5", "clEnqueueNDRangeKernel (mr_place) failed: CL_OUT_OF_RESOURCES"},
-        {"dies=0", "the device ended its work with CL_OUT_OF_RESOURCES"},
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        mr__cl_options options = {.groups_max = 1};
-        filler f;
-        if (!with_faults(&options, cases[i].faults))
-            skip();
-        filler_init(&f, options);
-        write_tape(&f, 1, 1, UINT32_MAX);
-        assert_int_equal(play(&f, SAMPLE_NBYTES, NULL, 0), 0);
-        assert_int_equal(opencl_wait_for(&f.wait, &f.detail), MR_EDEVICE);
-        assert_contains(f.detail.text, cases[i].words);
-        assert_int_equal(play(&f, SAMPLE_NBYTES, NULL, 0), MR_EDEVICE);
-        filler_fini(&f);
-    }
-}
-
-static void no_memory_is_no_failure_of_the_device(void **state)
-{
-    mr__cl_options options = {0};
-    filler f;
-    mr__cl_deck *deck;
-    (void)state;
-    if (!with_faults(&options, "no-buffer=1"))
-        skip();
-    filler_init(&f, options);
-    assert_int_equal(mr__cl_deck_new(f.player, 4096, 4096, &deck, &f.detail), MR_ENOMEM);
-    assert_contains(f.detail.text, "CL_MEM_OBJECT_ALLOCATION_FAILURE");
-    write_tape(&f, 1, 1, UINT32_MAX);
-    assert_int_equal(play(&f, SAMPLE_NBYTES, NULL, 0), MR_ENOMEM);
-    filler_fini(&f);
-}
-
 /* --- what is there --- */
-
-static int open_with(const char *faults, mr__detail *detail)
-{
-    mr_hooks hooks = hooks_of();
-    mr__cl_options options = {.hooks = &hooks};
-    mr__cl_player *player;
-    if (!with_faults(&options, faults))
-        skip();
-    said[0] = 0;
-    int result = mr__cl_player_open(&options, &player, detail);
-    if (result == 0)
-        mr__cl_player_close(player);
-    return result;
-}
 
 static void devices_are_listed(void **state)
 {
-    mr_hooks hooks = hooks_of();
+    mr_hooks hooks = plain_hooks();
     mr__cl_options options = {.hooks = &hooks};
     mr__cl_entry entries[8];
     mr__detail detail;
@@ -374,208 +294,51 @@ static void devices_are_listed(void **state)
         assert_int_equal(entries[i].usable, entries[i].why[0] == 0);
         assert_true(entries[i].platform[0] != 0 && entries[i].facts.name[0] != 0 && entries[i].facts.units != 0);
     }
-    if (!with_faults(&options, "two-devices"))
-        return;
-    assert_int_equal(mr__cl_list(&options, entries, 1, &count, &detail), 0);
-    assert_int_equal(count, 1);
     options.number = 1000;
     mr__cl_player *player;
     assert_int_equal(mr__cl_player_open(&options, &player, &detail), MR_EUNSUPPORTED);
     assert_contains(detail.text, "there is no OpenCL device 1000");
 }
 
-static void what_is_missing_is_said(void **state)
-{
-    static const struct {
-        const char *faults, *words;
-    } cases[] = {
-        {"no-platform", "apt-get install pocl-opencl-icd"},
-        {"no-device", "finds no device"},
-        {"unavailable", "not available now"},
-        {"old", "less than OpenCL 1.2"},
-        {"embedded", "the embedded profile"},
-        {"no-compiler", "no compiler"},
-        {"big-endian", "big-endian"},
-        {"inexact", "floats are not IEEE's"},
-        {"few-lanes", "fewer than 64 lanes"},
-        {"small", "too little memory"},
-    };
-    mr__detail detail;
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(open_with(cases[i].faults, &detail), MR_EUNSUPPORTED);
-        assert_contains(detail.text, cases[i].words);
-    }
-    mr__cl_options inexact = {.simulator = true};
-    assert_true(with_faults(&inexact, "inexact"));
-    play_all(&inexact);
-    opencl_play cl;
-    assert_true(with_faults(&inexact, "inexact,small"));
-    assert_int_equal(opencl_play_open(&cl, &inexact, &detail), MR_EUNSUPPORTED);
-}
-
-static void libraries_are_found_out(void **state)
-{
-    mr_hooks hooks = hooks_of();
-    mr__cl_options options = {.hooks = &hooks, .library = "/nowhere/libOpenCL.so.1"};
-    mr__cl_entry entry;
-    mr__detail detail;
-    size_t count = 77;
-    (void)state;
-    assert_int_equal(mr__cl_list(&options, &entry, 1, &count, &detail), MR_EUNSUPPORTED);
-    assert_contains(detail.text, "/nowhere/libOpenCL.so.1");
-    options.library = "libm.so.6";
-    assert_int_equal(mr__cl_list(&options, &entry, 1, &count, &detail), MR_EUNSUPPORTED);
-    assert_contains(detail.text, "it has no cl");
-    assert_int_equal(count, 77);
-    options.library = NULL;
-    assert_int_equal(setenv("MILLRACE_OPENCL", "/elsewhere.so", 1), 0);
-    assert_int_equal(mr__cl_list(&options, &entry, 1, &count, &detail), MR_EUNSUPPORTED);
-    assert_contains(detail.text, "/elsewhere.so");
-    assert_int_equal(unsetenv("MILLRACE_OPENCL"), 0);
-}
-
-/* --- kernels that are kept --- */
-
-/* The one file that is kept; its path. */
-static size_t kept(char path[512])
-{
-    char folder[512];
-    size_t count = 0;
-    DIR *files = opendir(test_folder_path(&cache, "millrace/opencl", folder));
-    struct dirent *entry;
-    while (files != NULL && (entry = readdir(files)) != NULL)
-        if (entry->d_name[0] != '.') {
-            snprintf(path, 512, "%.250s/%.250s", folder, entry->d_name);
-            count++;
-        }
-    if (files != NULL)
-        closedir(files);
-    return count;
-}
-
-typedef void damage(uint8_t *bytes, size_t *nbytes);
-
-static void cut(uint8_t *bytes, size_t *nbytes)
-{
-    (void)bytes;
-    *nbytes /= 2;
-}
-
-static void empty(uint8_t *bytes, size_t *nbytes)
-{
-    (void)bytes;
-    *nbytes = 0;
-}
-
-static void flip_a_bit(uint8_t *bytes, size_t *nbytes)
-{
-    bytes[*nbytes / 2] ^= 4;
-}
-
-static void be_of_another_key(uint8_t *bytes, size_t *nbytes)
-{
-    (void)nbytes;
-    bytes[8] ^= 1;
-}
-
-static void damage_kept(damage *how)
-{
-    char path[512];
-    static uint8_t bytes[64 << 20];
-    assert_int_equal(kept(path), 1);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    size_t nbytes = fread(bytes, 1, sizeof bytes, file);
-    assert_int_equal(fclose(file), 0);
-    how(bytes, &nbytes);
-    file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, nbytes, file), nbytes);
-    assert_int_equal(fclose(file), 0);
-}
-
-static void kernels_are_kept(void **state)
-{
-    static damage *const damages[] = {cut, empty, flip_a_bit, be_of_another_key};
-    char path[512];
-    mr__detail detail;
-    (void)state;
-    assert_int_equal(open_with("", &detail), 0);
-    assert_int_equal(kept(path), 1);
-    assert_int_equal(open_with("no-text", &detail), 0);
-    assert_string_equal(said, "");
-    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
-        damage_kept(damages[i]);
-        assert_int_equal(open_with("no-text", &detail), MR_ENOMEM);
-        assert_int_equal(open_with("", &detail), 0);
-        assert_contains(said, "damaged");
-        assert_int_equal(open_with("no-text", &detail), 0);
-    }
-    assert_int_equal(open_with("no-binary", &detail), 0);
-    assert_contains(said, "the driver does not take it any more");
-    assert_int_equal(open_with("no-binary,no-text", &detail), MR_ENOMEM);
-    assert_int_equal(kept(path), 1);
-}
-
-static void what_cannot_be_built_is_said(void **state)
-{
-    mr__detail detail;
-    (void)state;
-    assert_int_equal(open_with("no-build", &detail), MR_EDEVICE);
-    assert_contains(detail.text, "(CL_BUILD_PROGRAM_FAILURE): kernels.cl:7: error: the compiler is out of sorts");
-}
-
-static void nothing_is_kept_that_should_not_be(void **state)
-{
-    char path[512];
-    mr_hooks hooks = hooks_of();
-    mr__cl_options options = {.hooks = &hooks, .no_cache = true};
-    mr__cl_player *player;
-    mr__detail detail;
-    (void)state;
-    assert_int_equal(kept(path), 1);
-    assert_int_equal(remove(path), 0);
-    assert_int_equal(mr__cl_player_open(&options, &player, &detail), 0);
-    mr__cl_player_close(player);
-    assert_int_equal(kept(path), 0);
-}
-
 static bool is_there(void)
 {
-    mr_hooks hooks = hooks_of();
+    mr_hooks hooks = plain_hooks();
     mr__cl_entry entry;
     mr__detail detail;
     size_t count;
     int result = mr__cl_list(&(mr__cl_options){.hooks = &hooks}, &entry, 1, &count, &detail);
     if (result != 0 || !entry.usable)
-        printf("skipped: %s\n", result != 0 ? detail.text : entry.why);
+        printf("on the fake device alone: %s\n", result != 0 ? detail.text : entry.why);
     return result == 0 && entry.usable;
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_are_kept),
-        cmocka_unit_test(what_cannot_be_built_is_said),
-        cmocka_unit_test(nothing_is_kept_that_should_not_be),
-        cmocka_unit_test(devices_are_listed),
-        cmocka_unit_test(what_is_missing_is_said),
-        cmocka_unit_test(libraries_are_found_out),
-        cmocka_unit_test(passes_give_the_same),
-        cmocka_unit_test(pieces_go_everywhere),
-        cmocka_unit_test(words_tell_what_was_refused),
-        cmocka_unit_test(nothing_can_be_played),
-        cmocka_unit_test(decks_play_side_by_side),
+    const struct CMUnitTest anywhere[] = {
+        cmocka_unit_test(pieces_go_everywhere),  cmocka_unit_test(words_tell_what_was_refused),
+        cmocka_unit_test(nothing_can_be_played), cmocka_unit_test(decks_play_side_by_side),
         cmocka_unit_test(too_much_is_said),
-        cmocka_unit_test(a_device_that_fails_says_so),
-        cmocka_unit_test(no_memory_is_no_failure_of_the_device),
     };
-    if (!is_there())
-        return 77;
+    const struct CMUnitTest real[] = {
+        cmocka_unit_test(devices_are_listed),
+        cmocka_unit_test(passes_give_the_same),
+    };
+    static const char *const kinds[] = {"kind=discrete", "kind=integrated", "kind=cpu"};
+    test_folder cache;
+    int result = 0;
     test_folder_init_in_memory(&cache);
     setenv("XDG_CACHE_HOME", cache.path, 1);
-    int result = cmocka_run_group_tests(tests, NULL, NULL);
+    if (is_there()) {
+        result |= cmocka_run_group_tests(real, NULL, NULL);
+        result |= cmocka_run_group_tests(anywhere, NULL, NULL);
+    }
+    fake = fake_opencl_open();
+    library = MILLRACE_FAKE_OPENCL;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        fake.reset();
+        assert_int_equal(fake.configure(kinds[i]), 0);
+        result |= cmocka_run_group_tests_name(kinds[i], anywhere, NULL, NULL);
+    }
     test_folder_fini(&cache);
     return result;
 }

@@ -8,6 +8,9 @@
  *
  * Losing one costs a build: whatever is odd about a file, or wrong with what the driver makes of it, the text is built
  * anew, and the file written anew.
+ *
+ * Not for PoCL: it keeps what it has built itself, kernel by kernel as they are used. To give a program away it builds
+ * all of them, for groups of any size, which takes ten times as long, and is not what it then runs.
  */
 #include "device/opencl/cl.h"
 
@@ -254,24 +257,30 @@ static int build_with(job *j, bool keeps, mr__detail *detail)
     return result;
 }
 
+static bool keeps_its_own(const mr__cl_found *found)
+{
+    return strcmp(found->entry.platform, "Portable Computing Language") == 0;
+}
+
 int mr__cl_program_build(const mr__cl *cl, const mr__cl_options *options, cl_context context, const mr__cl_found *found,
                          cl_program *program, bool *subgroups, mr__detail *detail)
 {
     job j = {.cl = cl, .hooks = options->hooks, .context = context, .found = found};
     char text[128];
     const char *exact = found->entry.facts.exact ? " -cl-fp32-correctly-rounded-divide-sqrt" : "";
+    bool keeps = !options->no_cache && !keeps_its_own(found);
     int result = MR_EUNSUPPORTED;
     j.options = text;
     j.guest = options->guest != NULL ? options->guest : "";
     if (found->entry.facts.subgroups) {
         j.subgroups = true;
         snprintf(text, sizeof text, "-cl-std=CL2.0 -DMR_SUBGROUPS%s", exact);
-        result = build_with(&j, !options->no_cache, detail);
+        result = build_with(&j, keeps, detail);
     }
     if (result != 0) {
         j.subgroups = false;
         snprintf(text, sizeof text, "-cl-std=CL1.2%s", exact);
-        result = build_with(&j, !options->no_cache, detail);
+        result = build_with(&j, keeps, detail);
     }
     if (result != 0)
         return result;
