@@ -149,6 +149,23 @@ def test_pyopencl_takes_what_stays():
         assert (images == plain.images).all()
 
 
+def test_what_is_here(monkeypatch):
+    found = mr.devices()
+    assert found[0].device == "cpu" and found[0].usable and found[0].why == "" and found[0].units >= 1
+    assert found[0].lacks == () and {"jpeg", "png", "l3"} <= set(found[0].decodes)
+    assert str(found[0]) == f"cpu: {found[0].name}"
+    assert len({one.device for one in found}) == len(found) and all(one.usable == (one.why == "") for one in found)
+    with pytest.raises(AttributeError):
+        found[0].usable = False
+    if has_opencl():
+        usable = [one for one in found if one.usable and one.device.startswith("opencl:")]
+        assert usable and usable[0].memory_nbytes > 0 and "l3" in usable[0].decodes
+        assert all(one.device != "cpu" or not one.is_host for one in usable)
+    monkeypatch.setenv("MILLRACE_OPENCL", "/nowhere/libOpenCL.so")
+    missing = [one for one in mr.devices() if not one.usable]
+    assert missing and "not usable" in str(missing[0]) and missing[0].why
+
+
 def test_torch():
     torch = pytest.importorskip("torch")
 
