@@ -260,6 +260,46 @@ static void what_is_wrong_is_said_as_on_the_host(void **state)
     mr_image_fini(&image, NULL);
 }
 
+/* Whatever there is too little room for, in an arena that grows. */
+static void what_does_not_fit_is_said(void **state)
+{
+    (void)state;
+    const mr__finish finish = {.output = {.channels = 3, .width = 1, .height = 1, .dtype = MR_U8}, .depth = 8};
+    mr_image image = picture_make(100, 70, 3, 8, 4);
+    picture_file file = l3_plain_encode_tiles(&image, 4, 32, 64, false);
+    mr_info info = {.struct_size = sizeof info};
+    mr__tape_source source = {.bytes = file.bytes, .nbytes = file.nbytes, .info = &info, .region = {0, 0, 100, 70}};
+    int result = MR_ENOMEM;
+    mr_hooks hooks;
+    assert_int_equal(mr__hooks_init(&hooks, NULL), 0);
+    assert_int_equal(mr_decoder_new(NULL, &source.decoder), 0);
+    assert_int_equal(mr_decoder_info(source.decoder, file.bytes, file.nbytes, &info), 0);
+    for (uint32_t nbytes = 64; result == MR_ENOMEM; nbytes += 1984) {
+        mr__tape tape = {0};
+        mr__tape_writer *writer = calloc(1, sizeof *writer);
+        uint8_t *arena = aligned_alloc(64, nbytes);
+        mr__sheet sheet;
+        mr__detail detail = {{0}};
+        assert_true(writer != NULL && arena != NULL && nbytes < 4 << 20);
+        mr__tape_init(&tape, &hooks, arena, nbytes, nbytes, 1);
+        mr__tape_writer_init(writer, &hooks, &tape, &finish);
+        mr__tape_writer_begin(writer);
+        mr__tape_mark mark = mr__tape_open(&tape);
+        result = mr__tape_decode(writer, &source, &sheet, &detail);
+        if (result == MR_ENOMEM)
+            assert_contains(detail.text, "does not fit");
+        mr__tape_drop(&tape, mark);
+        mr__tape_writer_fini(writer);
+        mr__tape_fini(&tape);
+        free(writer);
+        free(arena);
+    }
+    assert_int_equal(result, 0);
+    mr_decoder_free(source.decoder);
+    free(file.bytes);
+    mr_image_fini(&image, NULL);
+}
+
 /* The host does those. */
 static void sixteen_bits_are_not_taken(void **state)
 {
@@ -299,6 +339,7 @@ int main(void)
         cmocka_unit_test(damage_is_refused),
         cmocka_unit_test(layers_that_are_not_there),
         cmocka_unit_test(what_is_wrong_is_said_as_on_the_host),
+        cmocka_unit_test(what_does_not_fit_is_said),
         cmocka_unit_test(sixteen_bits_are_not_taken),
         cmocka_unit_test(the_same_on_opencl),
     };
