@@ -28,6 +28,7 @@ const command *const commands[] = {
     &command_feed,
     &command_show,
     &command_recipe,
+    &command_devices,
     &command_generate,
     &command_help,
     NULL,

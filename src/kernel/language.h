@@ -8,6 +8,7 @@
  *     MR_TABLE     a table of constants
  *     MR_GLOBAL    what a pointer into the arena or the batch says
  *     MR_SHARED    what a pointer to memory that a team shares says
+ *     MR_UNROLL    before a loop: of each turn its own code, so that an array that it counts through can be registers
  *
  * MR_HAS_DOUBLE is there where double is. Floats are not contracted: the pragma here, an option of other compilers.
  */
@@ -33,6 +34,7 @@ typedef long int64_t;
 #define MR_SHARED local
 #define MR_TABLE  constant
 #define MR_INLINE static inline
+#define MR_UNROLL _Pragma("unroll")
 
 #elif defined(__CUDACC__)
 
@@ -42,6 +44,7 @@ typedef long int64_t;
 #define MR_SHARED
 #define MR_TABLE  static __device__ const
 #define MR_INLINE static __device__ __forceinline__
+#define MR_UNROLL _Pragma("unroll")
 
 #else
 
@@ -53,6 +56,7 @@ typedef long int64_t;
 #define MR_SHARED
 #define MR_TABLE  static const
 #define MR_INLINE static inline
+#define MR_UNROLL
 
 #endif
 

@@ -40,7 +40,6 @@ enum {
     CL_DEVICE_TYPE = 0x1000,
     CL_DEVICE_MAX_COMPUTE_UNITS = 0x1002,
     CL_DEVICE_MAX_WORK_GROUP_SIZE = 0x1004,
-    CL_DEVICE_ADDRESS_BITS = 0x100d,
     CL_DEVICE_MAX_MEM_ALLOC_SIZE = 0x1010,
     CL_DEVICE_SINGLE_FP_CONFIG = 0x101b,
     CL_DEVICE_GLOBAL_MEM_SIZE = 0x101f,
@@ -167,7 +166,7 @@ typedef struct mr__cl_found {
     cl_device_id device;
     mr__cl_entry entry;
     char platform_version[128];
-    uint32_t address_bits;
+    bool but_for_floats; /* usable, but that these may not be IEEE's */
 } mr__cl_found;
 
 /*

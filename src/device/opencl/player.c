@@ -23,7 +23,7 @@ struct mr__cl_player {
     mr__cl_found found;
     cl_context context;
     cl_program program;
-    bool unified, in_place;
+    bool unified, in_place, simulator;
     uint32_t groups_max;
 };
 
@@ -67,7 +67,7 @@ static bool is_wanted(void *user, const mr__cl_found *found)
     return true;
 }
 
-static int find_device(mr__cl_player *p, uint32_t number, mr__detail *detail)
+static int find_device(mr__cl_player *p, uint32_t number, bool simulator, mr__detail *detail)
 {
     p->found = (mr__cl_found){.entry = {.number = number}};
     int result = mr__cl_each(&p->cl, is_wanted, &p->found, detail);
@@ -76,7 +76,7 @@ static int find_device(mr__cl_player *p, uint32_t number, mr__detail *detail)
     if (p->found.device == NULL)
         return mr__fail(detail, MR_EUNSUPPORTED, "there is no OpenCL device %u; `millrace devices` lists what is there",
                         number);
-    if (!p->found.entry.usable)
+    if (!p->found.entry.usable && !(simulator && p->found.but_for_floats))
         return mr__fail(detail, MR_EUNSUPPORTED, "OpenCL device %u (%.60s) cannot be used: %s", number,
                         p->found.entry.facts.name, p->found.entry.why);
     return 0;
@@ -87,13 +87,14 @@ static int open_player(mr__cl_player *p, const mr__cl_options *options, mr__deta
     cl_int error;
     int result = mr__cl_load(options, &p->cl, detail);
     if (result == 0)
-        result = find_device(p, options->number, detail);
+        result = find_device(p, options->number, options->simulator, detail);
     if (result != 0)
         return result;
     mr__cl_facts *facts = &p->found.entry.facts;
     p->unified = facts->unified && !options->sends;
     p->in_place = facts->is_cpu && options->in_place && !options->sends;
     p->groups_max = options->groups_max;
+    p->simulator = options->simulator;
     p->context = p->cl.CreateContext(NULL, 1, &p->found.device, NULL, NULL, &error);
     if (p->context == NULL)
         return mr__cl_fail(detail, "clCreateContext", error);
@@ -346,6 +347,8 @@ static bool put_launch(mr__cl_deck *d, const mr__launch *launch)
             error = cl->SetKernelArg(kernel, 1, sizeof d->out, &d->out);
         if (error == CL_SUCCESS)
             error = cl->SetKernelArg(kernel, 2, sizeof list, &list);
+        if (error == CL_SUCCESS)
+            error = cl->SetKernelArg(kernel, 3, MR__KERNEL_WORDS_NBYTES, NULL);
         if (error != CL_SUCCESS)
             return put(d, "clSetKernelArg", launch->kernel, error, NULL);
         error = cl->EnqueueNDRangeKernel(d->queue, kernel, 1, NULL, &items, &lanes, 0, NULL, &event);
@@ -461,6 +464,15 @@ static void ended(cl_event event, cl_int status, void *user)
     d->played(d->user, d->code, d->code != 0 ? d->why.text : NULL, d->words.bytes);
 }
 
+/* Oclgrind forgets callbacks that are set after it has run. */
+static void wait_and_tell(mr__cl_deck *d, cl_event last)
+{
+    cl_int status = CL_COMPLETE, error = d->player->cl.Finish(d->queue);
+    if (error == CL_SUCCESS)
+        error = d->player->cl.GetEventInfo(last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    ended(last, error != CL_SUCCESS ? error : status, d);
+}
+
 /* After all that was put: the callback. On failure nothing is being played, and it will not come. */
 static int put_end(mr__cl_deck *d, mr__detail *detail)
 {
@@ -475,7 +487,9 @@ static int put_end(mr__cl_deck *d, mr__detail *detail)
         call = "clFlush";
         error = cl->Flush(d->queue);
     }
-    if (error == CL_SUCCESS) {
+    if (error == CL_SUCCESS && d->player->simulator) {
+        wait_and_tell(d, last);
+    } else if (error == CL_SUCCESS) {
         call = "clSetEventCallback";
         error = cl->SetEventCallback(last, CL_COMPLETE, ended, d);
     }
