@@ -212,6 +212,31 @@ def order_of(order: str | None, shuffle: bool, parts: Mapping[str, Any]) -> str:
     return order or (asked[0] if asked else "shuffled" if shuffle else "sequential")
 
 
+def read_device(value: Any, name: str = "device") -> str | None:
+    """A list of devices as the library reads it: of a text, or of several."""
+    if value is None or isinstance(value, str):
+        return value
+    devices = list(value) if isinstance(value, Iterable) and not isinstance(value, (bytes, Mapping)) else [value]
+    for device in devices:
+        if not isinstance(device, str):
+            raise TypeError(f'{name}={value!r} is neither a text, as "cpu,opencl:0", nor a list of them')
+    if not devices:
+        raise ArgumentError(f'{name}={value!r} names nobody: "cpu" is the host')
+    return ",".join(devices)
+
+
+def split_device(device: Any, prepare_on: Any) -> tuple[Any, str]:
+    """Of mr.torch.Loader's: torch's device, where batches go, and who prepares them. `device` may also be
+    names that only the library has; "cpu" is the same for both."""
+    names = isinstance(device, (list, tuple))
+    if isinstance(device, str):
+        names = "," in device or device.split(":")[0].strip() in ("auto", "opencl", "sim")
+    if names and prepare_on is not None:
+        raise ArgumentError(f"device={device!r} and prepare_on={prepare_on!r} both say who prepares")
+    ours = read_device(device) if names else read_device(prepare_on, "prepare_on")
+    return None if names else device, "cpu" if ours is None else ours
+
+
 _CHOICES = {
     "order": ("shuffled", "sequential", "windowed", "weighted", "repeated"),
     "reading": ("auto", "threads", "direct", "ahead"),
@@ -222,12 +247,13 @@ _CHOICES = {
 
 
 def read_options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of the extension's loader, of the arguments of `millrace.Loader` by name. Form, weights, device and
-    mask_member are as they were given: the extension checks them."""
+    """The options of the extension's loader, of the arguments of `millrace.Loader` by name. Form, weights, names of
+    devices and mask_member are as they were given: the extension checks them."""
     for name, choice in _CHOICES.items():
         if given[name] is not None and given[name] not in choice:
             raise ArgumentError(f"{name} cannot be {given[name]!r} (one of: {', '.join(choice)})")
     ranks, memory = read_ranks(given["rank"], given["world"]), given["memory"]
+    device_memory = given["device_memory"]
     options: dict[str, Any] = {
         "batch": whole("batch_size", given["batch_size"], 1, 2**32 - 1),
         "seed": read_seed(given["seed"]),
@@ -235,6 +261,8 @@ def read_options(given: Mapping[str, Any]) -> dict[str, Any]:
         "rank": ranks and ranks[0],
         "world": ranks and ranks[1],
         "memory_nbytes": 0 if memory is None else read_nbytes(memory, "memory"),
+        "device": read_device(given["device"]),
+        "device_memory_nbytes": 0 if device_memory is None else read_nbytes(device_memory, "device_memory"),
         "pinning": "cores" if flag("pin_threads", given["pin_threads"]) else "none",
         "bad_max": read_bad_max(given["bad_max"]),
         "quarantine": read_path("quarantine", given["quarantine"]),
@@ -249,7 +277,7 @@ def read_options(given: Mapping[str, Any]) -> dict[str, Any]:
         options[name] = whole_or_none(name, given[name])
     for name in ("drop_last", "check_all"):
         options[name] = flag(name, given[name])
-    for name in ("weights", "form", "reading", "bad", "device", "policy", "beside", "share", "mask_member"):
+    for name in ("weights", "form", "reading", "bad", "policy", "beside", "share", "mask_member"):
         options[name] = given[name]
     parts = {name: options[name] for name in ("block", "window", "weights", "draws", "repeats")}
     options["order"] = order_of(given["order"], flag("shuffle", given["shuffle"]), parts)

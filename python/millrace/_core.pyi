@@ -185,6 +185,7 @@ class Loader:
         beside: str | None = None,
         share: str | None = None,
         trace: int = 0,
+        device_memory_nbytes: int = 0,
         limits: Mapping[str, int] | None = None,  # pixels, nbytes, scans, memory_nbytes
     ) -> Loader: ...
     def next(self) -> Batch | None: ...  # None when all epochs are over

@@ -34,6 +34,7 @@ class Options(TypedDict, total=False):
     bad_max: int | None
     quarantine: str | os.PathLike[str] | None
     timeout: float | None
+    device_memory: int | str | None
     policy: Literal["auto", "interbatch", "intrabatch", "naive-device", "fusion"] | None
     beside: Literal["auto", "off", "exclusive", "duty", "overlapped"] | None
     share: str | None

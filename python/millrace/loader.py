@@ -8,7 +8,6 @@ import sys
 import threading
 import warnings
 import weakref
-from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, Literal, Never, NoReturn, Self
@@ -26,6 +25,7 @@ from ._arguments import (
     without_unknown,
 )
 from ._frameworks import View, choose, view_of
+from ._labels import array_of, as_list, soft_labels
 from ._members import check_targets
 from ._sums import joined
 from .dataset import Dataset, DatasetLike
@@ -135,7 +135,7 @@ class Batch:
         classes = whole("classes", classes, 0, 2**32 - 1)
         if self.raw is None:
             labels, mix = self._kept["plain labels"], self._kept["plain mix"]
-            return self._loader._view(_soft_labels(labels, mix, classes, self.places))
+            return self._loader._view(soft_labels(labels, mix, classes, self.places))
         return self._loader._view(self._cut(self.raw.soft_labels(classes)))
 
     def __iter__(self) -> Iterator[Any]:
@@ -208,8 +208,8 @@ class Batch:
         if lists is not None:
             values, offsets = lists[0].copy(), lists[1].tolist()
         else:
-            each = [_as_list(raw.label(place)) for place in range(self.places)]
-            values, offsets = _array_of(list(chain.from_iterable(each)), dtype), [0, *accumulate(map(len, each))]
+            each = [as_list(raw.label(place)) for place in range(self.places)]
+            values, offsets = array_of(list(chain.from_iterable(each)), dtype), [0, *accumulate(map(len, each))]
         return [self._loader._view(values[offsets[i] : offsets[i + 1]]) for i in range(self.places)]
 
     def _make_targets(self) -> list[dict[str, Any]] | None:
@@ -245,33 +245,6 @@ class Batch:
             return None
         shown = {name: self._own(mix[name]) for name in ("partners", "ordinals")}
         return {**mix, **shown}
-
-
-def _as_list(label: Any) -> list[Any]:
-    return label if isinstance(label, list) else [] if label in (None, "") else [label]
-
-
-def _array_of(values: list[Any], dtype: str) -> _core.Array:
-    result = _core.empty((len(values),), dtype)
-    if values:
-        memoryview(result).cast("B")[:] = array("d" if dtype == "float64" else "q", values).tobytes()
-    return result
-
-
-def _soft_labels(labels: list[int], mix: tuple[float, list[int]] | None, classes: int, rows: int) -> _core.Array:
-    """As the library's, of labels that were copied."""
-    weight, partners = mix if mix is not None else (1.0, labels)
-    result = _core.empty((rows, classes), "float32")
-    if rows == 0 or classes == 0:
-        return result
-    to = memoryview(result).cast("B").cast("f")
-    for row in range(rows):
-        for label, share in ((labels[row], weight), (partners[row], 1.0 - weight)):
-            if label >= classes or label < -1:
-                raise _core.ArgumentError(f"a label is {label}, and there are {classes} classes")
-            if label >= 0:
-                to[row * classes + label] += share
-    return result
 
 
 class Loader:
@@ -311,7 +284,11 @@ class Loader:
       memory       that all of it may take: bytes, or "2GB"
       reading, read_depth   "auto", "threads", "direct", "ahead"; reads ahead at most [64]
       pin_threads, numa_node   where threads and memory are
-      device       "cpu"; "sim:FILE": a simulated machine (doc/hardware.md), by whose clock the loader's times are
+      device       who prepares: "cpu", the host's threads; "opencl:1", that accelerator (`mr.devices()` lists them);
+                   "opencl", the first that can be used; several, as "cpu,opencl:0" or ["cpu", "opencl:0"]; "auto", the
+                   host and every accelerator that can be used, but for those that are the host's own cores;
+                   "sim:FILE": a simulated machine (doc/hardware.md), by whose clock the loader's times are
+      device_memory   memory of its own that each accelerator may take: bytes, or "512MB"
       policy       which device prepares which sample: "auto", by predicted cost; or a baseline to compare it with:
                    "interbatch", "intrabatch", "naive-device", "fusion"
       beside       when an accelerator that also trains may prepare: "auto", "off", "exclusive", "duty", "overlapped"
@@ -360,7 +337,8 @@ class Loader:
         bad_max: int | None = None,
         quarantine: str | os.PathLike[str] | None = None,
         timeout: float | None = 60.0,
-        device: str = "cpu",
+        device: str | Sequence[str] = "cpu",
+        device_memory: int | str | None = None,
         policy: Literal["auto", "interbatch", "intrabatch", "naive-device", "fusion"] | None = None,
         beside: Literal["auto", "off", "exclusive", "duty", "overlapped"] | None = None,
         share: str | None = None,

@@ -158,6 +158,8 @@ class Report:
         stats, rate = self._stats, self.images_per_second
         images, devices = count_text(stats["samples"], "image"), len(self.devices)
         who = f"{devices} devices" if devices > 1 else count_text(stats["threads"], "thread")
+        if devices == 1 and not stats["simulated"] and self.devices[0]["name"] != "cpu":
+            who = self.devices[0]["name"]
         cost = " (simulated)" if stats["simulated"] else f", {self.core_ms_per_image:.3f} core-ms an image"
         return f"Fed {images} in {stats['seconds']:.2f} s on {who}: {rate:,.{0 if rate >= 100 else 1}f} images/s{cost}"
 

@@ -43,6 +43,7 @@ from ._arguments import (
     read_state,
     read_targets,
     refuse_unknown,
+    split_device,
     whole,
     whole_or_none,
 )
@@ -165,6 +166,8 @@ class Loader(_loader.Loader):
       pin_memory    page-lock the batches' memory, so that copies to the device are quick, and need not be waited for;
                     None: where there is CUDA. Nothing is copied for it: the slots themselves are registered
       device        "cuda:0": batches are copied there, on a stream of their own, beside what the device computes
+      prepare_on    who prepares, what `device` is for `mr.Loader`: "auto", "cpu,opencl:0", ["cpu", "opencl:0"]. Names
+                    that torch has no device for may also be given as `device`
       tv_tensors    boxes, masks and keypoints as torchvision's tv_tensors; "auto": where it can be imported
       num_classes   labels as weights of so many classes, float32, as mixup and cutmix need them. Without it labels
                     stay numbers, and with those steps in the recipe they are only half of it: `batch.mix` has the
@@ -210,7 +213,8 @@ class Loader(_loader.Loader):
         recipe: RecipeLike,
         *,
         pin_memory: bool | None = None,
-        device: str | torch.device | int | None = None,
+        device: str | Sequence[str] | torch.device | int | None = None,
+        prepare_on: str | Sequence[str] | None = None,
         tv_tensors: bool | str = "auto",
         num_classes: int | None = None,
         _cuda: Cuda | None = None,
@@ -227,6 +231,7 @@ class Loader(_loader.Loader):
         self._tv_tensors = tv_tensors_module(tv_tensors) if options.get("targets") else None
         self._feed: Feed | None = None
         pin = None if pin_memory is None else flag("pin_memory", pin_memory)
+        device, options["device"] = split_device(device, prepare_on)
         self._set_up_feed(_cuda or Cuda(), pin, device, options)
         super().__init__(dataset, recipe, **options)
         self._check_mixing()
@@ -234,8 +239,7 @@ class Loader(_loader.Loader):
     def _set_up_feed(self, cuda: Cuda, pin: bool | None, device: Any, options: dict[str, Any]) -> None:
         """Decides what CUDA has to do with it."""
         self._cuda, self._pin_memory, self._device = cuda, pin, device
-        if isinstance(device, str) and (device == "sim" or device.startswith("sim:")):  # the library's own, simulated
-            options["device"] = device
+        if (options.get("device") or "").startswith("sim"):  # a machine without CUDA
             return
         target = torch.device(device) if device is not None else None
         if target is not None and target.type == "cpu":
@@ -374,7 +378,8 @@ class Loader(_loader.Loader):
         self._feed = None
         self._tv_tensors = tv_tensors_module(state["_asked_tv_tensors"]) if state["_targets"] else None
         super().__setstate__(state)
-        self._set_up_feed(Cuda(), self._pin_memory, self._device, {"slots": self._slots, "copy": self._copy})
+        given = self._options | {"slots": self._slots, "copy": self._copy}
+        self._set_up_feed(Cuda(), self._pin_memory, self._device, given)
 
 
 class _Sampler:

@@ -56,6 +56,7 @@ static const option OPTIONS[] = {
     {"beside", TEXT, AT(beside), NULL},
     {"share", TEXT, AT(share), NULL},
     {"trace", U64, AT(trace), NULL},
+    {"device_memory_nbytes", U64, AT(device_memory_nbytes), NULL},
     {"limits", OTHER, 0, NULL},
 };
 enum { OPTION_COUNT = sizeof OPTIONS / sizeof *OPTIONS };

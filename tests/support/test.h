@@ -24,4 +24,10 @@ bool test_quick(void);
 /* Whether MILLRACE_LONG asks for all cases of tests that otherwise take a sample: minutes, not seconds. */
 bool test_long(void);
 
+/*
+ * Runs this program again, with one argument: for what ends a process, or must not keep it. What it writes to stderr is
+ * in `said`. Whether it ended with 0. Where it cannot be started (an emulated processor), the test is skipped.
+ */
+bool test_again(const char *argument, char *said, size_t most);
+
 #endif

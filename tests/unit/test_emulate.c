@@ -13,8 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #if defined(MR__ASAN)
 enum { HAS_ASAN = 1 };
@@ -360,27 +358,8 @@ static int run_named(const char *name)
 /* Whether a process of its own fails, and says these words. */
 static bool is_found(const char *name, const char *words)
 {
-    int ends[2], status = 0;
     char said[4096];
-    size_t nbytes = 0;
-    ssize_t got;
-    assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        (void)dup2(ends[1], STDERR_FILENO);
-        (void)close(ends[0]);
-        (void)close(ends[1]);
-        (void)execl("/proc/self/exe", "test_emulate", name, (char *)NULL);
-        _exit(3);
-    }
-    (void)close(ends[1]);
-    while (nbytes < sizeof said - 1 && (got = read(ends[0], said + nbytes, sizeof said - 1 - nbytes)) > 0)
-        nbytes += (size_t)got;
-    said[nbytes] = '\0';
-    (void)close(ends[0]);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    bool failed = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+    bool failed = !test_again(name, said, sizeof said);
     if (failed && strstr(said, words) == NULL)
         fail_msg("%s ended otherwise: %s", name, said);
     return failed;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Loaders of devices that were named: the same bytes from any list, and words for what cannot be had. */
+/* Loaders of devices that were named: the same bytes from any list, and words for what cannot be had. Those that are
+ * really here are tried by command.feed_devices. */
 #include "test.h"
 
 #include "devices.h"
@@ -262,29 +263,6 @@ static void a_device_is_lost(void **state)
     devices_tape_fini(&wanted);
 }
 
-/* Those that are here for real: one that is a processor, too, where it is named. */
-static void opencl(void **state)
-{
-    (void)state;
-    static const char *const lists[] = {"opencl", "cpu,opencl", "opencl:0", "opencl:0,cpu", "auto"};
-    mr__device_found found[8];
-    size_t count = 0;
-    mr_hooks hooks;
-    mr__detail detail;
-    assert_int_equal(mr__hooks_init(&hooks, NULL), 0);
-    if (mr__device_opencl.list(&hooks, found, 8, &count, &detail) != 0 || !found[0].usable)
-        skip();
-    mr_loader_options o = plain(NULL);
-    devices_tape wanted = devices_all(source, RECIPE, &o);
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        o = plain(lists[i]);
-        devices_tape got = devices_all(source, RECIPE, &o);
-        devices_compare(&got, &wanted, lists[i]);
-        devices_tape_fini(&got);
-    }
-    devices_tape_fini(&wanted);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -294,7 +272,6 @@ int main(void)
         cmocka_unit_test_setup(what_one_lacks_others_do, setup_one),
         cmocka_unit_test_setup(memory_has_a_budget, setup_one),
         cmocka_unit_test_setup(a_device_is_lost, setup_one),
-        cmocka_unit_test_setup(opencl, setup_one),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
