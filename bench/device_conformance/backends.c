@@ -41,6 +41,8 @@ static void add_device(session *s, const mr__cl_entry *entry, const mr__cl_optio
     const mr__cl_facts *facts = mr__cl_player_facts(b->cl.player);
     b->how = (playing){.play = opencl_play_tape, .user = &b->cl};
     b->slow = s->oclgrind;
+    b->number = entry->number;
+    b->is_loaders = options->in_place;
     (void)snprintf(b->what, sizeof b->what, "%.60s, %.60s, %.60s%s%s", facts->name, entry->platform, facts->driver,
                    facts->subgroups ? ", teams are sub-groups" : ", teams are work-groups",
                    options->sends      ? "; as if its memory were apart"

@@ -18,6 +18,9 @@ typedef struct backend {
     playing how;      /* of all others */
     opencl_play cl;   /* of a device */
     char what[256];   /* that it is, for the list at the beginning */
+    char device[64];  /* through the loader: its option */
+    bool is_loaders;  /* it is OpenCL's `number`, as the loader has it */
+    uint32_t number;
     /* Of the row: */
     uint64_t hash; /* of all that was made; what a backend leaves to the host counts as the host's */
     unsigned made, left, different;
@@ -32,7 +35,8 @@ typedef struct session {
     bool spoil;       /* what the last backend makes is changed: to see that it is found */
     const char *only; /* rows with this in their name; NULL: all */
     char row[64];
-    unsigned cases, refused; /* of the row; refused: by the host, and so not compared */
+    unsigned cases; /* of the row, those that the host does not refuse */
+    char why[300];  /* it refused the last one */
     unsigned long rows, all_cases, all_left, all_different, told;
 } session;
 
@@ -69,9 +73,10 @@ typedef struct size {
     uint32_t width, height;
 } size;
 
-/* --- steps.c, forms.c --- */
+/* --- steps.c, forms.c, loaded.c --- */
 
 void run_steps(session *s);
 void run_forms(session *s);
+void run_loaded(session *s);
 
 #endif

@@ -44,6 +44,7 @@ int main(int argc, char **argv)
     backends_open(&s, library, emulator && !s.oclgrind);
     run_steps(&s);
     run_forms(&s);
+    run_loaded(&s);
     backends_close(&s);
     printf("\n%lu rows. %lu times something was made beside the portable code; %lu times a device left it to the host; "
            "%lu differences.\n",

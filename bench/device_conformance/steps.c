@@ -95,7 +95,7 @@ static const step_row rows[] = {
     {MR_STEP_CUTOUT, {"cutout(16) resize(32)", "rrc(32) cutout(8, fill=3)"}},
 };
 
-/* What the loader's own rows are for: they take more than an image. */
+/* They take more than an image: loaded.c. */
 static const mr_step_kind elsewhere[] = {MR_STEP_ORIENT, MR_STEP_USER,   MR_STEP_IOUCROP,
                                          MR_STEP_MIXUP,  MR_STEP_CUTMIX, MR_STEP_SANITIZE};
 

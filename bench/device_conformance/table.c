@@ -32,7 +32,7 @@ bool row_begin(session *s, const char *name)
     if (s->only != NULL && strstr(name, s->only) == NULL)
         return false;
     (void)snprintf(s->row, sizeof s->row, "%s", name);
-    s->cases = s->refused = 0;
+    s->cases = 0;
     for (size_t i = 0; i < s->count; i++) {
         backend *b = &s->backends[i];
         b->hash = 0;
@@ -61,7 +61,7 @@ void row_try(session *s, make_case *make, const void *what, const char *label)
     uint64_t right = 0;
     mr__detail detail = {0};
     if (make(&s->backends[0], what, &right, &detail) != 0) {
-        s->refused++;
+        (void)snprintf(s->why, sizeof s->why, "%s: %s", label, detail.text);
         return;
     }
     add_to(&s->backends[0], right);
@@ -111,7 +111,7 @@ void row_end(session *s)
         s->all_cases += b->made;
     }
     if (s->cases == 0) {
-        printf(" no case |");
+        fprintf(stderr, "%s: the host refuses all cases: %s\n", s->row, s->why);
         s->all_different++;
     }
     printf("\n");

@@ -2,7 +2,6 @@
 #include "kernel/jpeg_assemble.h"
 
 #include "base/size.h"
-#include "kernel/jpeg_pixel.h"
 
 #include <string.h>
 
@@ -222,8 +221,8 @@ static const uint8_t *make_bytes(const climb *c, uint32_t y)
         c->kernels->repeat(sample_at(c, x, y / part->down), part->across, c->skip, c->bytes, c->pixels);
         break;
     case MR__JPEG_RISE_H1V2:
-        c->kernels->between(sample_at(c, x, y / 2), sample_at(c, x, mr__jpeg_far(y, part->height)), 1 + y % 2, c->bytes,
-                            c->pixels);
+        c->kernels->between(sample_at(c, x, y / 2), sample_at(c, x, mr__jpeg_far(y, part->height)),
+                            y % 2 == 0 ? MR__JPEG_H1V2_ABOVE : MR__JPEG_H1V2_BELOW, c->bytes, c->pixels);
         break;
     default:
         c->kernels->widen(make_sums(c, y), bias_of(part), c->skip, c->bytes, c->pixels);

@@ -13,6 +13,26 @@
 
 #include "kernel/language.h"
 
+/* From a place in zigzag order to one in natural order: 8 * vertical + horizontal frequency. */
+MR_TABLE uint8_t mr__jpeg_natural[64] = {
+    0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,  12, 19, 26, 33, 40, 48,
+    41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
+    30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
+};
+
+/*
+ * Rounding of what lies between two samples, in sixteenths: for the pixel on the left and the one on the right of its
+ * sample; in quarters, for the pixel above and the one below.
+ */
+enum {
+    MR__JPEG_H2V1_LEFT = 4,
+    MR__JPEG_H2V1_RIGHT = 8,
+    MR__JPEG_H2V2_LEFT = 8,
+    MR__JPEG_H2V2_RIGHT = 7,
+    MR__JPEG_H1V2_ABOVE = 1,
+    MR__JPEG_H1V2_BELOW = 2
+};
+
 /* Lines are many instructions, and are to be part of the loops that they stand in. */
 #define MR__LINE MR_INLINE __attribute__((always_inline))
 
@@ -26,9 +46,9 @@ MR_INLINE int16_t mr__idct_saturated(int32_t value)
     return (int16_t)(value < -32768 ? -32768 : value > 32767 ? 32767 : value);
 }
 
-MR_INLINE uint32_t mr__idct_times(int16_t value, int16_t constant)
+MR_INLINE uint32_t mr__idct_times(int16_t value, int16_t by)
 {
-    return (uint32_t)(value * constant);
+    return (uint32_t)(value * by);
 }
 
 /* Half a unit of `shift` bits was added before. */
@@ -40,11 +60,11 @@ MR_INLINE int16_t mr__idct_narrow(uint32_t value, uint32_t shift)
 /* Eight samples: `shift` is 11 down the columns, which leaves 2 bits of fraction, and 18 along the rows. */
 MR__LINE mr__idct_line mr__idct_line8(mr__idct_line in, uint32_t shift)
 {
-    const uint32_t half = 1u << (shift - 1);
+    const uint32_t rounds = 1u << (shift - 1);
     int16_t x0 = in.at[0], x1 = in.at[1], x2 = in.at[2], x3 = in.at[3];
     int16_t x4 = in.at[4], x5 = in.at[5], x6 = in.at[6], x7 = in.at[7];
     int16_t s04 = (int16_t)(x0 + x4), d04 = (int16_t)(x0 - x4), s37 = (int16_t)(x3 + x7), s15 = (int16_t)(x1 + x5);
-    uint32_t even0 = mr__idct_times(s04, 8192) + half, even1 = mr__idct_times(d04, 8192) + half;
+    uint32_t even0 = mr__idct_times(s04, 8192) + rounds, even1 = mr__idct_times(d04, 8192) + rounds;
     uint32_t turn2 = mr__idct_times(x2, 4433) + mr__idct_times(x6, -10704);
     uint32_t turn3 = mr__idct_times(x2, 10703) + mr__idct_times(x6, 4433);
     uint32_t z3 = mr__idct_times(s37, -6436) + mr__idct_times(s15, 9633);
@@ -68,9 +88,9 @@ MR__LINE mr__idct_line mr__idct_line8(mr__idct_line in, uint32_t shift)
 /* Four samples, with `shift` 12 and 19. Frequency 4 is not looked at. */
 MR__LINE mr__idct_line mr__idct_line4(mr__idct_line in, uint32_t shift)
 {
-    const uint32_t half = 1u << (shift - 1);
+    const uint32_t rounds = 1u << (shift - 1);
     int16_t x0 = in.at[0], x1 = in.at[1], x2 = in.at[2], x3 = in.at[3], x5 = in.at[5], x6 = in.at[6], x7 = in.at[7];
-    uint32_t base = mr__idct_times(x0, 16384) + half, turn = mr__idct_times(x2, 15137) + mr__idct_times(x6, -6270);
+    uint32_t base = mr__idct_times(x0, 16384) + rounds, turn = mr__idct_times(x2, 15137) + mr__idct_times(x6, -6270);
     uint32_t odd0 = mr__idct_times(x1, 8697) + mr__idct_times(x3, -17799);
     uint32_t odd2 = mr__idct_times(x1, 20995) + mr__idct_times(x3, 7373);
     mr__idct_line out;

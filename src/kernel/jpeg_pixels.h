@@ -16,6 +16,7 @@
 #define MR_KERNEL_JPEG_PIXELS_H
 
 #include "cpu/cpu.h"
+#include "kernel/jpeg_pixel.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,16 +67,13 @@ typedef uint32_t mr__jpeg_lay(const int16_t *blocks, size_t count, int16_t *coef
 /* Whether no number of `count` blocks of 64 is more, by its place, than `most` or less than -most. */
 typedef bool mr__jpeg_within(const int16_t *blocks, size_t count, const uint16_t most[64]);
 
-/*
- * Rounding of what lies between two samples, in sixteenths: for the pixel on the left and the one on the right of its
- * sample. A line of sums has 4 * sample (h2v1) or 3 * near + far (h2v2).
- */
+/* What is added to round (jpeg_pixel.h). A line of sums has 4 * sample (h2v1) or 3 * near + far (h2v2). */
 typedef struct mr__jpeg_bias {
     int16_t left, right;
 } mr__jpeg_bias;
 
-#define MR__JPEG_BIAS_H2V1 ((mr__jpeg_bias){4, 8})
-#define MR__JPEG_BIAS_H2V2 ((mr__jpeg_bias){8, 7})
+#define MR__JPEG_BIAS_H2V1 ((mr__jpeg_bias){MR__JPEG_H2V1_LEFT, MR__JPEG_H2V1_RIGHT})
+#define MR__JPEG_BIAS_H2V2 ((mr__jpeg_bias){MR__JPEG_H2V2_LEFT, MR__JPEG_H2V2_RIGHT})
 
 /*
  * The row kernels: `n` samples or pixels to make. The colour kernels write exactly those; the others, whose lines lie

@@ -4,7 +4,6 @@
  * integer IDCT of Loeffler, Ligtenberg and Moschytz that libjpeg calls islow, and its reduced forms. What becomes of a
  * line is in jpeg_pixel.h.
  */
-#include "kernel/jpeg_pixel.h"
 #include "kernel/jpeg_pixels_kernels.h"
 
 #include <stdbool.h>

@@ -3,7 +3,6 @@
 #ifndef MR_KERNEL_JPEG_PIXELS_KERNELS_H
 #define MR_KERNEL_JPEG_PIXELS_KERNELS_H
 
-#include "kernel/jpeg_pixel.h"
 #include "kernel/jpeg_pixels.h"
 
 /* The portable transforms: others call them for coefficients that no image has. */
@@ -12,10 +11,7 @@ mr__jpeg_idct_strip mr__jpeg_strip8_c, mr__jpeg_strip4_c, mr__jpeg_strip2_c, mr_
 mr__jpeg_lay mr__jpeg_lay_c;
 mr__jpeg_within mr__jpeg_within_c;
 
-/* From a place in zigzag order to one in natural order. */
-extern const uint8_t mr__jpeg_natural[64];
-
-/* The other way: the place in zigzag order of vertical frequency v and horizontal frequency u. */
+/* mr__jpeg_natural the other way: the place in zigzag order of vertical frequency v and horizontal frequency u. */
 static inline size_t mr__jpeg_zigzag(size_t v, size_t u)
 {
     static const uint8_t zigzag[64] = {

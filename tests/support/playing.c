@@ -206,7 +206,13 @@ static int write_source(void *user, mr__tape_writer *writer, mr__sheet *sheet, m
 int playing_decode(const playing *how, const void *bytes, size_t nbytes, const mr_info *info, mr_rect region,
                    playing_decoded *out, mr__detail *detail)
 {
-    mr__tape_source source = {.bytes = bytes, .nbytes = nbytes, .info = info, .region = region, .reduce = 1};
+    mr__tape_source source = {.bytes = bytes,
+                              .nbytes = nbytes,
+                              .info = info,
+                              .region = region,
+                              .reduce = how->reduce != 0 ? how->reduce : 1,
+                              .index = how->index,
+                              .index_nbytes = how->index_nbytes};
     *out = (playing_decoded){0};
     int result = mr_decoder_new(NULL, &source.decoder);
     if (result != 0)

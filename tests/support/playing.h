@@ -20,6 +20,9 @@ typedef struct playing {
     void *user;
     uint64_t seed;
     mr__kernel_function *guest; /* for the emulator, where MR__KERNEL_GUEST is called */
+    uint32_t reduce;            /* of decoders: what the image is reduced by; 0: not */
+    const uint8_t *index;       /* and a JPEG's row index; NULL: none */
+    size_t index_nbytes;
 } playing;
 
 /*

@@ -77,9 +77,10 @@ bool taping_decode(const taping *how, const void *bytes, size_t nbytes, mr_rect 
 {
     int code;
     mr_info info = info_of(bytes, nbytes, &code);
+    uint32_t reduce = how->reduce != 0 ? how->reduce : 1;
     assert_int_equal(code, 0);
     if (region.width == 0)
-        region = (mr_rect){0, 0, info.width, info.height};
+        region = (mr_rect){0, 0, (info.width + reduce - 1) / reduce, (info.height + reduce - 1) / reduce};
     playing_decoded is;
     mr__detail detail;
     code = playing_decode(how, bytes, nbytes, &info, region, &is, &detail);
@@ -91,7 +92,8 @@ bool taping_decode(const taping *how, const void *bytes, size_t nbytes, mr_rect 
     assert_false(is.refused);
     mr_decoder *decoder;
     mr_image wanted;
-    mr_decode_hints hints = {.struct_size = sizeof hints, .region = region, .channels = is.image.channels, .depth = 8};
+    mr_decode_hints hints = {
+        .struct_size = sizeof hints, .region = region, .reduce = reduce, .channels = is.image.channels, .depth = 8};
     assert_int_equal(mr_decoder_new(NULL, &decoder), 0);
     assert_int_equal(mr_decoder_decode(decoder, bytes, nbytes, &hints, &wanted), 0);
     assert_int_equal(wanted.width, is.image.width);

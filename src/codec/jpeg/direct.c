@@ -57,6 +57,8 @@ int mr__direct_prepare(mr__direct_job *j, const mr_image *to)
         p->columns = room * mr__jpeg_across(f, i);
         p->band = mr__jpeg_down(f, i);
     }
+    if (j->sink != NULL)
+        return 0;
     int result = mr__call_reserve(j->call, &j->direct->samples, mr__jpeg_rows_nbytes(&j->rows));
     if (result == 0)
         mr__jpeg_rows_place(&j->rows, j->direct->samples.bytes);
@@ -79,26 +81,47 @@ int mr__direct_check_quantisers(mr__direct_job *j)
     return 0;
 }
 
+int mr__direct_give_strip(const mr__direct_job *j, uint32_t part, uint32_t x, uint32_t y, int16_t *coef, uint32_t last)
+{
+    mr__direct_strip strip = {part, x, y, coef, last};
+    int result = j->sink->strip(j->sink->user, &strip);
+    memset(coef, 0, (last + 1) * MR__JPEG_STRIP * sizeof *coef);
+    return result;
+}
+
 int mr__direct_finish_band(mr__direct_job *j, uint32_t band)
 {
-    return mr__jpeg_rows_finish(&j->rows, band)
+    return j->sink != NULL || mr__jpeg_rows_finish(&j->rows, band)
                ? 0
                : mr__call_fail(j->call, MR_EINTERNAL, "more rows of samples to keep than were thought of");
+}
+
+static int run(mr__direct_job *j, const mr_image *to)
+{
+    mr__jpeg_walk walk;
+    bool more;
+    make_ready(j->direct, j->call->cpu);
+    int result = mr__jpeg_walk_init(&walk, j->call, &j->frame);
+    if (result == 0)
+        result = mr__jpeg_walk_next(&walk, &more); // to a scan: the header has been read as far
+    if (result == 0)
+        result = mr__direct_prepare(j, to);
+    if (result != 0)
+        return result;
+    bool one = !j->frame.progressive && walk.scan.count == j->frame.components;
+    return one ? mr__direct_one_scan(j, &walk) : mr__direct_all_scans(j, &walk);
 }
 
 int mr__direct_decode(mr__call *call, mr__jpeg_direct *direct, const mr__request *request, const mr_image *to)
 {
     mr__direct_job j = {.call = call, .direct = direct, .request = request};
-    mr__jpeg_walk walk;
-    bool more;
-    make_ready(direct, call->cpu);
-    int result = mr__jpeg_walk_init(&walk, call, &j.frame);
-    if (result == 0)
-        result = mr__jpeg_walk_next(&walk, &more); // to a scan: the header has been read as far
-    if (result == 0)
-        result = mr__direct_prepare(&j, to);
-    if (result != 0)
-        return result;
-    bool one = !j.frame.progressive && walk.scan.count == j.frame.components;
-    return one ? mr__direct_one_scan(&j, &walk) : mr__direct_all_scans(&j, &walk);
+    return run(&j, to);
+}
+
+int mr__direct_give(mr__call *call, mr__jpeg_direct *direct, const mr__request *request, uint32_t channels,
+                    const mr__direct_sink *sink)
+{
+    mr__direct_job j = {.call = call, .direct = direct, .request = request, .sink = sink};
+    mr_image shape = {.channels = channels};
+    return run(&j, &shape);
 }

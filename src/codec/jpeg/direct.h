@@ -26,20 +26,50 @@ typedef struct mr__jpeg_direct {
     mr__buffer samples;
 } mr__jpeg_direct;
 
+/* Up to 16 blocks side by side as they were read, for those who go on from there by themselves. */
+typedef struct mr__direct_strip {
+    uint32_t part;
+    uint32_t x, y;       /* of the first block, in its component */
+    const int16_t *coef; /* [place in zigzag order][block], of MR__JPEG_STRIP blocks: quantised */
+    uint32_t last;       /* places behind it are zero */
+} mr__direct_strip;
+
+typedef struct mr__direct_job mr__direct_job;
+
+/* Who takes strips where pixels are not wanted. A failure, with detail, ends the decode. */
+typedef struct mr__direct_sink {
+    /* Once, before any strip: frame and quantisers are known, and what the region needs (rows, mcus). */
+    int (*begin)(void *user, const mr__direct_job *job);
+    /* In any order, each once: all strips that have a block the region needs, and some beside them. */
+    int (*strip)(void *user, const mr__direct_strip *strip);
+    void *user;
+} mr__direct_sink;
+
 /* One image being decoded. */
-typedef struct mr__direct_job {
+struct mr__direct_job {
     mr__call *call;
     mr__jpeg_direct *direct;
     const mr__request *request;
+    const mr__direct_sink *sink; /* NULL: pixels are wanted */
     mr__jpeg_coefficients frame;
     mr__jpeg_rows rows;
     mr_rect mcus; /* that the region needs: columns, and bands as rows */
-} mr__direct_job;
+};
 
 int mr__direct_decode(mr__call *call, mr__jpeg_direct *direct, const mr__request *request, const mr_image *to);
+
+/* The same, up to the coefficients: `channels` are those of the pixels that will be made of them. */
+int mr__direct_give(mr__call *call, mr__jpeg_direct *direct, const mr__request *request, uint32_t channels,
+                    const mr__direct_sink *sink);
 void mr__direct_fini(mr__jpeg_direct *direct, const mr_hooks *hooks);
 
-/* Once the frame is known: what the region needs, memory for samples, MCUs of `h` x `v` blocks of each component. */
+/*
+ * The codec's decode, by our decoder alone and up to the coefficients; the call has been opened. MR_EUNSUPPORTED: it
+ * is libjpeg-turbo's to decode.
+ */
+int mr__jpeg_give(mr__call *call, const mr__request *request, uint32_t channels, const mr__direct_sink *sink);
+
+/* Once the frame is known: what the region needs, MCUs of `h` x `v` blocks of each component; memory for samples. */
 int mr__direct_prepare(mr__direct_job *job, const mr_image *to);
 
 /* The two ways to go on from there: one scan that has everything, and several. The walk stands at the first scan. */
@@ -58,6 +88,16 @@ static inline bool mr__direct_needs_row(const mr__direct_job *job, uint32_t part
     const mr_rect *blocks = &job->rows.part[part].blocks;
     return y >= blocks->y && y < blocks->y + blocks->height;
 }
+
+/* To the sink, where there is one. */
+static inline int mr__direct_begin(const mr__direct_job *job)
+{
+    return job->sink != NULL ? job->sink->begin(job->sink->user, job) : 0;
+}
+
+/* And a strip, which is zero afterwards. */
+int mr__direct_give_strip(const mr__direct_job *job, uint32_t part, uint32_t x, uint32_t y, int16_t *coef,
+                          uint32_t last);
 
 /* A row of MCUs is there. */
 int mr__direct_finish_band(mr__direct_job *job, uint32_t band);

@@ -19,8 +19,8 @@ static void find_most(transforming *t)
             t->most[i][k] = (uint16_t)(INT16_MAX / f->quant[f->plane[i].table][k]);
 }
 
-/* A row of blocks, as much of it as the region needs, 16 at a time. False: not by us. */
-static bool transform_row(transforming *t, uint32_t part, uint32_t band, uint32_t y)
+/* A row of blocks, as much of it as the region needs, 16 at a time. */
+static int transform_row(transforming *t, uint32_t part, uint32_t band, uint32_t y)
 {
     mr__direct_job *j = t->job;
     const mr__jpeg_rows_part *p = &j->rows.part[part];
@@ -28,28 +28,33 @@ static bool transform_row(transforming *t, uint32_t part, uint32_t band, uint32_
     const mr__jpeg_pixels *kernels = &j->direct->pixels;
     const mr__jpeg_part *shape = &j->rows.layout.part[part];
     uint32_t right = p->blocks.x + p->blocks.width;
+    int result = 0;
     const int16_t *row = plane->blocks + (size_t)(band * p->band + y) * plane->padded_w * 64;
     if (!kernels->within(row + (size_t)p->left * 64, right - p->left, t->most[part]))
-        return false;
-    for (uint32_t x = p->left; x < right; x += MR__JPEG_STRIP) {
+        return mr__call_fail(j->call, MR_EUNSUPPORTED,
+                             "JPEG with coefficients that no image has, which is not supported");
+    for (uint32_t x = p->left; x < right && result == 0; x += MR__JPEG_STRIP) {
         uint32_t count = right - x < MR__JPEG_STRIP ? right - x : MR__JPEG_STRIP;
         uint32_t last = kernels->lay(row + (size_t)x * 64, count, t->strip);
-        kernels->strip[shape->idct](t->strip, j->frame.quant[plane->table], last, count > 8 ? 2 : 1,
-                                    mr__jpeg_rows_at(&j->rows, part, x, y), p->stride, (ptrdiff_t)8 * shape->size);
+        if (j->sink != NULL)
+            result = mr__direct_give_strip(j, part, x, band * p->band + y, t->strip, last);
+        else
+            kernels->strip[shape->idct](t->strip, j->frame.quant[plane->table], last, count > 8 ? 2 : 1,
+                                        mr__jpeg_rows_at(&j->rows, part, x, y), p->stride, (ptrdiff_t)8 * shape->size);
     }
-    return true;
+    return result;
 }
 
 /* The rows of blocks of one row of MCUs. */
 static int transform_band(transforming *t, uint32_t band)
 {
     mr__direct_job *j = t->job;
+    int result = 0;
     for (uint32_t i = 0; i < j->rows.parts; i++)
-        for (uint32_t y = 0; y < j->rows.part[i].band; y++)
-            if (mr__direct_needs_row(j, i, band * j->rows.part[i].band + y) && !transform_row(t, i, band, y))
-                return mr__call_fail(j->call, MR_EUNSUPPORTED,
-                                     "JPEG with coefficients that no image has, which is not supported");
-    return mr__direct_finish_band(j, band);
+        for (uint32_t y = 0; y < j->rows.part[i].band && result == 0; y++)
+            if (mr__direct_needs_row(j, i, band * j->rows.part[i].band + y))
+                result = transform_row(t, i, band, y);
+    return result == 0 ? mr__direct_finish_band(j, band) : result;
 }
 
 int mr__direct_all_scans(mr__direct_job *j, mr__jpeg_walk *walk)
@@ -64,6 +69,8 @@ int mr__direct_all_scans(mr__direct_job *j, mr__jpeg_walk *walk)
                                "JPEG whose scans leave coefficients out, which libjpeg makes up for by smoothing");
     if (result == 0)
         result = mr__direct_check_quantisers(j);
+    if (result == 0)
+        result = mr__direct_begin(j);
     if (result == 0)
         find_most(&t);
     for (uint32_t b = j->mcus.y; result == 0 && b < j->mcus.y + j->mcus.height; b++)

@@ -43,6 +43,7 @@ static bool are_alike(const mr__direct_job *j, uint32_t a, uint32_t b)
 static bool join(reading *r, mate *open, uint32_t part, uint32_t y)
 {
     bool is_narrow = r->job->mcus.width * mr__jpeg_across(&r->job->frame, part) <= MR__JPEG_STRIP / 2;
+    is_narrow = is_narrow && r->job->sink == NULL;
     if (!is_narrow || open->role == ALONE || !are_alike(r->job, open->part, part)) {
         *open = (mate){is_narrow ? FIRST : ALONE, part, y};
         return false;
@@ -161,21 +162,28 @@ static bool is_needed(const reading *r, uint32_t part, uint32_t band, uint32_t y
 }
 
 /* The strips of a row of blocks, from column x on. */
-static void transform_row(reading *r, uint32_t part, uint32_t band, uint32_t y, uint32_t mcu, uint32_t mcus)
+static int transform_row(reading *r, uint32_t part, uint32_t band, uint32_t y, uint32_t mcu, uint32_t mcus)
 {
     const mate *m = &r->mate[part][y];
+    int result = 0;
     if (m->role == SECOND)
-        return;
+        return 0;
     uint32_t h = mr__jpeg_across(&r->job->frame, part), lanes = mcus * h;
     bool needed = is_needed(r, part, band, y) || (m->role == FIRST && is_needed(r, m->part, band, m->y));
-    for (uint32_t s = 0; s * MR__JPEG_STRIP < lanes; s++) {
-        uint8_t *to = mr__jpeg_rows_at(&r->job->rows, part, mcu * h + s * MR__JPEG_STRIP, y);
-        if (needed)
-            transform_strip(r, part, y, s, lanes - s * MR__JPEG_STRIP > 8 ? 2 : 1, to);
+    for (uint32_t s = 0; s * MR__JPEG_STRIP < lanes && result == 0; s++) {
+        uint32_t x = mcu * h + s * MR__JPEG_STRIP;
+        uint8_t *last = &r->reader.last[r->number[part][y][s]];
+        int16_t *coef = r->strip[part][y][s];
+        if (!needed)
+            memset(coef, 0, MR__JPEG_STRIP_NBYTES);
+        else if (r->job->sink != NULL)
+            result = mr__direct_give_strip(r->job, part, x, band * r->job->rows.part[part].band + y, coef, *last);
         else
-            memset(r->strip[part][y][s], 0, MR__JPEG_STRIP_NBYTES);
-        r->reader.last[r->number[part][y][s]] = 0;
+            transform_strip(r, part, y, s, lanes - s * MR__JPEG_STRIP > 8 ? 2 : 1,
+                            mr__jpeg_rows_at(&r->job->rows, part, x, y));
+        *last = 0;
     }
+    return result;
 }
 
 static int read_group(reading *r, uint32_t band, uint32_t mcu, uint32_t mcus)
@@ -184,9 +192,9 @@ static int read_group(reading *r, uint32_t band, uint32_t mcu, uint32_t mcus)
     if (result != 0)
         return result;
     for (uint32_t i = 0; i < r->job->rows.parts; i++)
-        for (uint32_t y = 0; y < r->job->rows.part[i].band; y++)
-            transform_row(r, i, band, y, mcu, mcus);
-    return 0;
+        for (uint32_t y = 0; y < r->job->rows.part[i].band && result == 0; y++)
+            result = transform_row(r, i, band, y, mcu, mcus);
+    return result;
 }
 
 /* One row of MCUs: those before the region, those of it; those behind it when more is to come. */
@@ -263,6 +271,8 @@ int mr__direct_one_scan(mr__direct_job *j, mr__jpeg_walk *walk)
         dc_only &= j->rows.layout.part[i].size == 1;
     r.read = dc_only ? j->direct->scans.lanes_dc : j->direct->scans.lanes;
     int result = mr__direct_check_quantisers(j);
+    if (result == 0)
+        result = mr__direct_begin(j);
     if (result == 0)
         result = mr__jpeg_coefficients_reserve(j->call, &j->direct->work);
     if (result == 0)

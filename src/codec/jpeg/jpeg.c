@@ -77,6 +77,17 @@ static int decode(mr__call *call, const mr__request *asked, const mr_image *to)
     return result == 0 ? decode_checked(call, &request, to) : result;
 }
 
+int mr__jpeg_give(mr__call *call, const mr__request *asked, uint32_t channels, const mr__direct_sink *sink)
+{
+    mr__jpeg_state *state = call->state;
+    mr__request request = *asked;
+    if (call->jpeg == MR_JPEG_LIBJPEG)
+        return mr__call_fail(call, MR_EUNSUPPORTED,
+                             "JPEGs are to be decoded by libjpeg-turbo, which gives pixels only");
+    int result = mr__jpeg_index_check(call, &request);
+    return result == 0 ? mr__direct_give(call, &state->direct, &request, channels, sink) : result;
+}
+
 const mr__codec mr__codec_jpeg = {
     .form = MR_FORM_JPEG,
     .name = "jpeg",

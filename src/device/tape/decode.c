@@ -4,6 +4,7 @@
 #include "device/tape/decode_l3.h"
 
 static mr__tape_decode_form *const decoders[MR_FORM_L3 + 1] = {
+    [MR_FORM_JPEG] = mr__tape_decode_jpeg,
     [MR_FORM_RAW] = mr__tape_decode_raw,
     [MR_FORM_L3] = mr__tape_decode_l3,
 };

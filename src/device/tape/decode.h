@@ -31,7 +31,7 @@ typedef int mr__tape_decode_form(mr__tape_writer *writer, const mr__tape_source 
                                  mr__detail *detail);
 
 mr__tape_decode_form mr__tape_decode;
-mr__tape_decode_form mr__tape_decode_raw;
+mr__tape_decode_form mr__tape_decode_jpeg, mr__tape_decode_raw;
 
 /*
  * Turns a sheet as EXIF's orientation says (0 or 1: as it is), and gives it these channels: gray of RGB is Pillow's L.

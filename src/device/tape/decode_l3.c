@@ -46,11 +46,3 @@ int mr__tape_decode_l3(mr__tape_writer *w, const mr__tape_source *source, mr__sh
         return mr__tape_decode_l3_pixel(w, source, head, offsets, sheet, detail);
     return mr__tape_decode_l3_dct(w, source, head, offsets, sheet, detail);
 }
-
-/* Until decode_l3_dct.c has it. */
-int mr__tape_decode_l3_dct(mr__tape_writer *w, const mr__tape_source *source, const mr__l3_head *head,
-                           const uint64_t *offsets, mr__sheet *sheet, mr__detail *detail)
-{
-    (void)w, (void)source, (void)head, (void)offsets, (void)sheet;
-    return mr__fail(detail, MR_EUNSUPPORTED, "there is no kernel for L3's DCT mode");
-}

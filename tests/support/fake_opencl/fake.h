@@ -99,7 +99,7 @@ struct cl_program_of {
     bool built;
 };
 
-enum { FAKE_ARGS = 3, FAKE_MAPS = 8, FAKE_CALLBACKS = 4, FAKE_WAITS = 4096 };
+enum { FAKE_ARGS = 4, FAKE_MAPS = 8, FAKE_CALLBACKS = 4, FAKE_WAITS = 4096 };
 
 struct cl_kernel_of {
     fake_object object;
