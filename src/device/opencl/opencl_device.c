@@ -421,6 +421,13 @@ static bool takes(const mr__device *device, mr_form form, mr_step_kind step)
     return o->work->needs.depth == 8 && mr__tape_takes_step(step, mr__cl_player_facts(o->player)->doubles);
 }
 
+static mr__device_tally tell_tally(const mr__device *device)
+{
+    const mr__opencl *o = const_opencl_of(device);
+    return (mr__device_tally){.on_host = atomic_load_explicit(&o->on_host, memory_order_relaxed),
+                              .refused = atomic_load_explicit(&o->refused, memory_order_relaxed)};
+}
+
 static const mr__thread_meter *const *tell_meters(const mr__device *device, size_t *count)
 {
     *count = const_opencl_of(device)->lane_count;
@@ -472,6 +479,7 @@ const mr__device_type mr__device_opencl = {
     .submit = submit,
     .cancel = cancel,
     .abandon = abandon,
+    .tally = tell_tally,
     .meters = tell_meters,
     .core_ns = tell_core,
     .oldest = tell_oldest,
