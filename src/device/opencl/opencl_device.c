@@ -301,11 +301,14 @@ static bool close_opencl(mr__device *device, uint64_t deadline_ns)
     return all;
 }
 
-/* The memory of each lane: its share of what may be had, less where the device has less. */
+/*
+ * The memory of each lane: its share of what may be had, less where the device has less. Unless we are told, that is a
+ * quarter of it all: some drivers count what is sent to the device and comes from it as its memory, too.
+ */
 static int choose_arena(mr__opencl *o, uint64_t budget_nbytes, mr__detail *detail)
 {
     const mr__cl_facts *f = mr__cl_player_facts(o->player);
-    uint64_t all = budget_nbytes != 0 ? budget_nbytes : f->memory_nbytes / 2, each = all / o->lane_count;
+    uint64_t all = budget_nbytes != 0 ? budget_nbytes : f->memory_nbytes / 4, each = all / o->lane_count;
     each = each < ARENA_NBYTES || budget_nbytes != 0 ? each : ARENA_NBYTES;
     each = each < f->alloc_nbytes ? each : f->alloc_nbytes;
     each = each < UINT32_MAX ? each / 4096 * 4096 : UINT32_MAX / 4096 * 4096;
