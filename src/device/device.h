@@ -55,6 +55,12 @@ typedef struct mr__device_info {
 
 typedef struct mr__device mr__device;
 
+/* Tasks that an accelerator's lanes did on the host. */
+typedef struct mr__device_tally {
+    uint64_t on_host; /* in all */
+    uint64_t refused; /* of these: a kernel would not */
+} mr__device_tally;
+
 /* One of several of a type that are here. */
 typedef struct mr__device_found {
     uint32_t number; /* 1 of "opencl:1" */
@@ -125,6 +131,9 @@ typedef struct mr__device_type {
     /* By what a program knows it; the name is left to the caller. */
     mr_batch_device (*keep_tell)(mr__device *device, const mr__keep *keep);
 
+    /* What became of tasks that the device itself could not do. NULL: there are no such. */
+    mr__device_tally (*tally)(const mr__device *device);
+
     /* The meters of its lanes, and the processor's time that they took; *count of them. */
     const mr__thread_meter *const *(*meters)(const mr__device *device, size_t *count);
     uint64_t (*core_ns)(mr__device *device);
@@ -160,6 +169,7 @@ int mr__device_open(const mr__device_type *type, const mr__device_options *optio
                     mr__detail *detail);
 bool mr__device_takes(const mr__device *device, mr_form form, mr_step_kind step);
 mr__device_memory mr__device_read_memory(mr__device *device);
+mr__device_tally mr__device_read_tally(const mr__device *device);
 void mr__device_cancel(mr__device *device);
 bool mr__device_abandon(mr__device *device); /* false: it cannot */
 bool mr__device_advance(mr__device *device); /* false also where time goes by itself */
