@@ -98,6 +98,8 @@ static cl_int run_stage(opencl_client *c, const stage *s, uint32_t lanes, uint32
     if (error == CL_SUCCESS)
         error = cl->SetKernelArg(s->kernel, 2, sizeof list, &list);
     if (error == CL_SUCCESS)
+        error = cl->SetKernelArg(s->kernel, 3, MR__KERNEL_WORDS_NBYTES, NULL);
+    if (error == CL_SUCCESS)
         error = cl->EnqueueNDRangeKernel(c->queue, s->kernel, 1, NULL, &global, &local, 0, NULL, NULL);
     if (error == CL_SUCCESS)
         error = cl->EnqueueReadBuffer(c->queue, s->arena, 1, 0, nbytes, arena, 0, NULL, NULL);
