@@ -38,6 +38,9 @@ typedef struct mr__device_options {
     struct mr__board *board;           /* lanes run only on cores that this gives them (cpu/cores.h); NULL: on any */
 } mr__device_options;
 
+/* A batch is where it is to stay; or is not: `code`, and why. */
+typedef void mr__kept(void *user, int code, const char *why);
+
 typedef struct mr__device_memory {
     uint64_t total_nbytes, free_nbytes, budget_nbytes; /* 0: not known, or the host's */
 } mr__device_memory;
@@ -115,6 +118,21 @@ typedef struct mr__device_type {
 
     /* What became of tasks that the device itself could not do. NULL: there are no such. */
     mr__device_tally (*tally)(const mr__device *device);
+
+    /*
+     * Batches that stay where they are made: memory of the device's, of so many bytes, that goes with the device. What
+     * this device prepares of such a batch (task->keep) it puts there, and need not put into slots. What others
+     * prepared is sent: the bytes stay as they are until `told`. Once all is there, or cannot be (MR_EDEVICE with
+     * words), keep_finish calls `told`, once, from any thread, perhaps before it returns. Nothing of an earlier batch
+     * is on its way then. NULL, all five: it has no memory that anybody could use.
+     */
+    int (*keep_new)(mr__device *device, uint64_t nbytes, mr__keep **out, mr__detail *detail);
+    void (*keep_send)(mr__device *device, mr__keep *keep, uint64_t at, const void *bytes, uint64_t nbytes);
+    void (*keep_finish)(mr__device *device, mr__keep *keep, mr__kept *told, void *user);
+    /* Back to the host, for who looks at it; waits. */
+    int (*keep_read)(mr__device *device, mr__keep *keep, uint64_t at, void *to, uint64_t nbytes);
+    /* By what a program knows it; the name is left to the caller. */
+    mr_batch_device (*keep_tell)(mr__device *device, const mr__keep *keep);
 
     /* The meters of its lanes, and the processor's time that they took; *count of them. */
     const mr__thread_meter *const *(*meters)(const mr__device *device, size_t *count);

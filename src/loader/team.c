@@ -248,6 +248,7 @@ void mr__team_look(mr_loader *l, mr__task *first)
     if (l->team.crew == NULL)
         return;
     mr__crew_check(first, l->work.finish.output.sample_nbytes);
+    mr__keep_send_done(first->batch, first);
     if (l->team.trace == NULL)
         return;
     mr__mutex_lock(&l->mutex);

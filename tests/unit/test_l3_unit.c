@@ -7,6 +7,7 @@
 
 #include "codec/l3/dct_unit.h"
 #include "l3_reference_unit.h"
+#include "l3_units.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,12 +29,6 @@ static mr__cpu_flags flags_of(size_t level)
     return mr__cpu_detect() & mask;
 }
 
-static uint64_t next_random(uint64_t *seed)
-{
-    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return *seed >> 33;
-}
-
 /* The unit's bytes, noise for slack, and then nothing. */
 static uint8_t *room_end;
 
@@ -52,7 +47,7 @@ static const uint8_t *in_room(const uint8_t *bytes, size_t nbytes, uint64_t nois
 {
     uint8_t *at = room_end - MR__L3_UNIT_SLACK - nbytes;
     for (size_t i = 0; i < MR__L3_UNIT_SLACK; i++)
-        at[nbytes + i] = (uint8_t)next_random(&noise);
+        at[nbytes + i] = (uint8_t)units_random(&noise);
     memcpy(at, bytes, nbytes);
     return at;
 }
@@ -102,11 +97,11 @@ static bool agree(const uint8_t *bytes, size_t nbytes, unsigned columns, unsigne
     static guarded_unit to;
     uint16_t quant[64];
     for (unsigned z = 0; z < 64; z++)
-        quant[z] = (uint16_t)(1 + next_random(seed) % (next_random(seed) % 8 == 0 ? 65535 : 99));
+        quant[z] = (uint16_t)(1 + units_random(seed) % (units_random(seed) % 8 == 0 ? 65535 : 99));
     bool good = l3_reference_unit(coef, bytes, nbytes, columns, rows);
     const char *first = NULL;
     for (size_t level = 0; level < LEVELS; level++) {
-        unsigned bands = next_random(seed) % 2 == 0 ? 64 : 1 + (unsigned)next_random(seed) % 64;
+        unsigned bands = units_random(seed) % 2 == 0 ? 64 : 1 + (unsigned)units_random(seed) % 64;
         const char *why = decode(level, &to, bytes, nbytes, columns, rows, quant, bands);
         if ((why == NULL) != good)
             fail_msg("%s says '%s', the reference %s", levels[level], why != NULL ? why : "good",
@@ -120,82 +115,14 @@ static bool agree(const uint8_t *bytes, size_t nbytes, unsigned columns, unsigne
     return good;
 }
 
-/* Kinds of content, from nothing to noise. */
-enum {
-    KIND_ZERO,
-    KIND_DC,
-    KIND_SPARSE,
-    KIND_ONES,
-    KIND_PHOTO,
-    KIND_DENSE,
-    KIND_LANES,
-    KIND_EXTREME,
-    KIND_NOISE,
-    KINDS
-};
-
-static int16_t signed_random(uint64_t *seed, unsigned range)
+/* With every encoder. */
+static void make(units_sample *s, unsigned kind, unsigned columns, unsigned rows, uint64_t *seed)
 {
-    return (int16_t)((int)(next_random(seed) % (2 * range + 1)) - (int)range);
-}
-
-static int16_t random_coef(unsigned kind, unsigned z, uint64_t lanes, unsigned lane, uint64_t *seed)
-{
-    static const int16_t extremes[] = {-32768, 32767, -32767, 2047,  -2047, 1023, -1023, 14,   15,   -15, 16,  29,
-                                       30,     3839,  3840,   -3841, 1,     -1,   0,     7679, 7680, 255, 256, -128};
-    switch (kind) {
-    case KIND_ZERO:
-        return 0;
-    case KIND_DC:
-        return z == 0 ? signed_random(seed, 1024) : 0;
-    case KIND_SPARSE:
-        return next_random(seed) % 97 == 0 ? signed_random(seed, 3) : 0;
-    case KIND_ONES:
-        return next_random(seed) % (2 + z) == 0 ? signed_random(seed, 1) : 0;
-    case KIND_PHOTO: {
-        unsigned range = 600 / (1 + z * z) + 1;
-        int16_t v = signed_random(seed, range);
-        return z == 0 ? (int16_t)(v + 40 * (int)(lane % 8)) : next_random(seed) % (1 + z / 4) == 0 ? v : 0;
-    }
-    case KIND_DENSE:
-        return signed_random(seed, 1u << next_random(seed) % 9);
-    case KIND_LANES:
-        return (lanes >> lane & 1) != 0 && next_random(seed) % 3 == 0 ? signed_random(seed, 20 / (1 + z / 8) + 1) : 0;
-    case KIND_EXTREME:
-        return extremes[next_random(seed) % (sizeof extremes / sizeof *extremes)];
-    default:
-        return (int16_t)next_random(seed);
-    }
-}
-
-typedef struct sample {
-    int16_t coef[64][64]; /* by zigzag index and lane; 0 outside the grid */
-    uint8_t bytes[MR__L3_UNIT_NBYTES_MAX];
-    size_t nbytes;
-} sample;
-
-/* Makes coefficients, and their bytes with every encoder. */
-static void make(sample *s, unsigned kind, unsigned columns, unsigned rows, uint64_t *seed)
-{
-    static int16_t blocks[8 * 11 * 64];
     static uint8_t other[MR__L3_UNIT_NBYTES_MAX];
-    size_t pitch = columns + next_random(seed) % 4;
-    uint64_t lanes = next_random(seed) * next_random(seed) & next_random(seed) << 30;
-    memset(s->coef, 0, sizeof s->coef);
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        blocks[i] = (int16_t)next_random(seed);
-    for (unsigned y = 0; y < rows; y++)
-        for (unsigned x = 0; x < columns; x++)
-            for (unsigned z = 0; z < 64; z++) {
-                int16_t v = random_coef(kind, z, lanes, 8 * y + x, seed);
-                s->coef[z][8 * y + x] = v;
-                blocks[(y * pitch + x) * 64 + z] = v;
-            }
-    for (size_t level = 0; level < LEVELS; level++) {
-        size_t n = mr__l3_unit_encode(blocks, pitch, columns, rows, level == 0 ? s->bytes : other, flags_of(level));
-        if (level == 0)
-            s->nbytes = n;
-        else if (n != s->nbytes || memcmp(other, s->bytes, n) != 0)
+    units_make(s, kind, columns, rows, seed);
+    for (size_t level = 1; level < LEVELS; level++) {
+        size_t n = mr__l3_unit_encode(s->blocks, s->pitch, columns, rows, other, flags_of(level));
+        if (n != s->nbytes || memcmp(other, s->bytes, n) != 0)
             fail_msg("%s writes other bytes than C", levels[level]);
     }
     assert_in_range(s->nbytes, 5, MR__L3_UNIT_NBYTES_MAX);
@@ -204,7 +131,7 @@ static void make(sample *s, unsigned kind, unsigned columns, unsigned rows, uint
 static void what_goes_in_comes_out(void **state)
 {
     (void)state;
-    static sample s;
+    static units_sample s;
     static int16_t coef[64][64];
     uint64_t seed = 1;
     for (unsigned kind = 0; kind < KINDS; kind++)
@@ -222,7 +149,7 @@ static void what_goes_in_comes_out(void **state)
 static void a_missing_or_an_extra_byte_is_found(void **state)
 {
     (void)state;
-    static sample s;
+    static units_sample s;
     static int16_t coef[64][64];
     uint64_t seed = 2;
     for (unsigned kind = 0; kind < KINDS; kind++) {
@@ -235,82 +162,35 @@ static void a_missing_or_an_extra_byte_is_found(void **state)
     }
 }
 
-/* Bits flipped, bytes changed, the end cut: some of it is still a unit, but the same one to everybody. */
-static void damage(sample *s, uint64_t *seed)
-{
-    unsigned times = 1 + (unsigned)next_random(seed) % 4;
-    for (unsigned i = 0; i < times; i++) {
-        // Most of what decides about the rest stands in front.
-        size_t within = next_random(seed) % 2 == 0 && s->nbytes > 40 ? 40 : s->nbytes;
-        size_t at = next_random(seed) % within;
-        if (next_random(seed) % 2 == 0)
-            s->bytes[at] ^= (uint8_t)(1u << next_random(seed) % 8);
-        else
-            s->bytes[at] = (uint8_t)next_random(seed);
-    }
-    if (next_random(seed) % 8 == 0)
-        s->nbytes = 1 + next_random(seed) % s->nbytes;
-}
-
 static void all_say_the_same_of_damage(void **state)
 {
     (void)state;
-    static sample s;
+    static units_sample s;
     static int16_t coef[64][64];
     uint64_t seed = 3;
     unsigned good = 0, tries = test_quick() ? 1000 : 6000;
     for (unsigned i = 0; i < tries; i++) {
-        unsigned columns = 1 + (unsigned)next_random(&seed) % 8, rows = 1 + (unsigned)next_random(&seed) % 8;
+        unsigned columns = 1 + (unsigned)units_random(&seed) % 8, rows = 1 + (unsigned)units_random(&seed) % 8;
         make(&s, i % KINDS, columns, rows, &seed);
-        damage(&s, &seed);
+        units_damage(&s, &seed);
         good += agree(s.bytes, s.nbytes, columns, rows, coef, &seed);
     }
     assert_in_range(good, tries / 50, tries / 2);
-}
-
-/* The length at which noise is neither too short nor too long for what its head asks for; 0 if there is none. */
-static size_t fit(const uint8_t *bytes, size_t nbytes, unsigned columns, unsigned rows)
-{
-    static guarded_unit to;
-    static const uint16_t quant[64];
-    size_t least = 1, most = nbytes;
-    while (least <= most) {
-        size_t middle = (least + most) / 2;
-        const char *why = decode(0, &to, bytes, middle, columns, rows, quant, 64);
-        if (why != NULL && (strstr(why, "shorter") != NULL || strstr(why, "inside") != NULL))
-            least = middle + 1;
-        else if (why != NULL && strstr(why, "longer") != NULL)
-            most = middle - 1;
-        else
-            return middle;
-    }
-    return 0;
 }
 
 /* Noise cut to its length, with its padding cleared bit by bit: much of it is a unit then, and like no encoder's. */
 static void all_say_the_same_of_noise(void **state)
 {
     (void)state;
-    static uint8_t bytes[MR__L3_UNIT_NBYTES_MAX];
+    static units_sample s;
     static int16_t coef[64][64];
     uint64_t seed = 4;
     unsigned good = 0, tries = test_quick() ? 200 : 1500;
-    for (unsigned i = 0; i < tries; i++) {
-        for (size_t k = 0; k < sizeof bytes; k++) {
-            uint64_t r = next_random(&seed);
-            bytes[k] = (uint8_t)(i % 3 == 0 ? r | r >> 8 | r >> 16 : i % 3 == 1 ? r & r >> 8 : r);
+    for (unsigned i = 0; i < tries; i++)
+        for (unsigned bit = units_noise(&s, i, &seed) ? 8 : 0; bit-- > 0;) {
+            good += agree(s.bytes, s.nbytes, s.columns, s.rows, coef, &seed);
+            s.bytes[s.nbytes - 1] &= (uint8_t)((1u << bit) - 1);
         }
-        bytes[0] = (uint8_t)(next_random(&seed) % (i % 2 == 0 ? 64 : 8));
-        bytes[1] = i % 4 == 0 && bytes[0] > 35 ? bytes[1] : 0;
-        if (bytes[0] % 2 == 0)
-            bytes[4 + bytes[0] / 2] &= 15;
-        unsigned columns = 1 + (unsigned)next_random(&seed) % 8, rows = 1 + (unsigned)next_random(&seed) % 8;
-        size_t nbytes = fit(bytes, sizeof bytes, columns, rows);
-        for (unsigned bit = 8; nbytes != 0 && bit-- > 0;) {
-            good += agree(bytes, nbytes, columns, rows, coef, &seed);
-            bytes[nbytes - 1] &= (uint8_t)((1u << bit) - 1);
-        }
-    }
     assert_in_range(good, tries / 10, 8 * tries);
 }
 

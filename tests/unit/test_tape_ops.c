@@ -145,6 +145,12 @@ static void several(void **state)
         {"invert(1) gamma(0.7..1.3) autocontrast(1) contrast(0.7..1.3)", false, false},
         {"autocontrast(1) equalize(1) autocontrast(1)", false, false},
         {"posterize(2, 1) equalize(1) contrast(0..2)", false, false},
+        {"equalize(1) crop(40x30) contrast(1.5..1.5) equalize(1) crop(5x29) autocontrast(1) contrast(0.5..2)", false,
+         false}, /* in rows with gaps */
+        {"autocontrast(1) crop(33x31) noise(0.1) equalize(1) crop(32x30) erase(1) equalize(1) crop(31x29) "
+         "hue(0.1..0.3)",
+         true, false},
+        {"equalize(1) crop(33x31) sharpness(2, 1) equalize(1) crop(32x29) blur(3/5)", false, false},
         {"hue(0.2..0.2) invert(1) contrast(1.5..1.5) saturation(2..2) permute", true, false},
         {"saturation(0.5..0.5) equalize(1) hue(-0.1..0.1) grayscale(1) contrast(0.5..1.5)", true, false},
         {"permute hue(0.1..0.3) saturation(0..2) brightness(0.5..1.5) invert(1) permute grayscale", true, false},
@@ -157,7 +163,7 @@ static void several(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (uint64_t key = 0; key < 2 * keys(); key++) {
             (void)try_both(&rows[i], "", "center(61x53)", 61, 53, key);
-            (void)try_both(&rows[i], "rrc(40x37) ", "crop(30x20)", 53, 61, key + 100);
+            (void)try_both(&rows[i], "rrc(40x37) ", "center(30x20)", 53, 61, key + 100);
         }
     (void)try_both(&rows[0], "", "center(231x157)", 231, 157, 5); // several pieces
     (void)try_both(&rows[2], "", "center(231x157)", 231, 157, 6);
@@ -190,8 +196,8 @@ static void large_images(void **state)
     const uint32_t width = 1021, height = keys() == 1 ? 211 : 607;
     char text[256];
     (void)state;
-    snprintf(text, sizeof text, "crop(%ux%u) equalize(1) contrast(1.5..1.5) autocontrast(1) rrc(9)", width - 1,
-             height - 1);
+    snprintf(text, sizeof text, "equalize(1) crop(%ux%u) equalize(1) contrast(1.5..1.5) autocontrast(1) rrc(9)",
+             width - 1, height - 1);
     assert_true(try_one("contrast(0.5..0.5) equalize(1) rrc(9)", width, height, 3, 1, 0));
     assert_true(try_one(text, width, height, 1, 2, 0));
     assert_true(try_one("blur(1023/3, sigma=50..50) center(9)", 600, 20, 3, 3, 1));

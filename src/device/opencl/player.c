@@ -43,6 +43,7 @@ struct mr__cl_deck {
     cl_mem arena, staging;
     uint8_t *bytes, *block; /* where the host writes; memory of our own */
     void *mapped;           /* of the arena, or of staging; NULL: it is not */
+    cl_mem kept;            /* where kernels write instead; not ours */
     cl_mem out;
     uint64_t out_nbytes;
     bool out_in_place;
@@ -288,6 +289,16 @@ void mr__cl_deck_free(mr__cl_deck *d)
     mr__free(hooks, d);
 }
 
+mr__cl_inside mr__cl_player_inside(const mr__cl_player *p)
+{
+    return (mr__cl_inside){&p->cl, p->hooks, p->context, p->found.device, p->found.entry.facts.alloc_nbytes};
+}
+
+void mr__cl_deck_keep(mr__cl_deck *deck, cl_mem mem)
+{
+    deck->kept = mem;
+}
+
 uint8_t *mr__cl_deck_bytes(mr__cl_deck *deck)
 {
     return deck->bytes;
@@ -345,7 +356,7 @@ static bool put_launch(mr__cl_deck *d, const mr__launch *launch)
         cl_event event = NULL;
         cl_int error = cl->SetKernelArg(kernel, 0, sizeof d->arena, &d->arena);
         if (error == CL_SUCCESS)
-            error = cl->SetKernelArg(kernel, 1, sizeof d->out, &d->out);
+            error = cl->SetKernelArg(kernel, 1, sizeof d->out, d->kept != NULL ? &d->kept : &d->out);
         if (error == CL_SUCCESS)
             error = cl->SetKernelArg(kernel, 2, sizeof list, &list);
         if (error == CL_SUCCESS)
@@ -521,6 +532,8 @@ static bool is_in_place(const mr__cl_deck *d, const mr__cl_piece *pieces, size_t
 static int prepare_out(mr__cl_deck *d, uint64_t nbytes, const mr__cl_piece *pieces, size_t count, mr__detail *detail)
 {
     bool in_place = is_in_place(d, pieces, count);
+    if (d->kept != NULL)
+        return count == 0 ? 0 : mr__fail(detail, MR_EARGUMENT, "what is kept on the device has no pieces here");
     for (size_t i = 0; i < count; i++)
         if (pieces[i].at > nbytes || pieces[i].nbytes > nbytes - pieces[i].at)
             return mr__fail(detail, MR_EARGUMENT, "piece %zu is not inside of the batch", i);

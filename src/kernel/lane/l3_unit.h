@@ -56,8 +56,6 @@ typedef struct mr__unit {
     MR_SHARED uint64_t *first;   /* by band: quotient 1 at least, by place among the lanes */
     MR_SHARED uint64_t *nonzero; /* the same: not 0 */
     MR_SHARED uint32_t *begin;   /* by part */
-    MR_SHARED uint32_t *sums;    /* of a scan */
-    uint32_t turn;               /* whose place is used */
     MR_SHARED uint16_t *offset;  /* by part and band: bits from there on; escapes, and not their bits */
 } mr__unit;
 
@@ -112,18 +110,10 @@ MR_INLINE uint32_t mr__unit_position_nbits(uint32_t n)
 /*
  * A part in which the bands of this lane, `lane.id` and 32 more, have n[0] and n[1]: where theirs begin, from the
  * part's beginning on. How much there is in all is returned. A part has 4,096 at most: 16 bits for each half.
- *
- * The last lane tells the others, by two places in turn: nobody writes one before all have read it. (mr_shuffle would
- * do; but a function with two such words that is called twice ends PoCL 3.1's compiler.)
  */
-MR_INLINE uint32_t mr__unit_share(mr_lane lane, mr__unit *u, const uint32_t n[2], uint32_t offset[2])
+MR_INLINE uint32_t mr__unit_share(mr_lane lane, const uint32_t n[2], uint32_t offset[2])
 {
-    uint32_t both = n[0] | n[1] << 16, before = mr_scan(lane, both);
-    u->turn ^= 1;
-    if (lane.id == 31)
-        u->sums[u->turn] = before + both;
-    mr_barrier(lane);
-    uint32_t all = u->sums[u->turn];
+    uint32_t both = n[0] | n[1] << 16, before = mr_scan(lane, both), all = mr_shuffle(lane, before + both, 31);
     offset[0] = before & 0xffff;
     offset[1] = (all & 0xffff) + (before >> 16);
     return (all & 0xffff) + (all >> 16);
@@ -132,7 +122,7 @@ MR_INLINE uint32_t mr__unit_share(mr_lane lane, mr__unit *u, const uint32_t n[2]
 /* The same, of a part that blocks come back to. */
 MR_INLINE uint32_t mr__unit_part(mr_lane lane, mr__unit *u, uint32_t part, const uint32_t n[2], uint32_t offset[2])
 {
-    uint32_t all = mr__unit_share(lane, u, n, offset);
+    uint32_t all = mr__unit_share(lane, n, offset);
     if (lane.id == 0)
         u->begin[part] = u->at;
     u->offset[part * 64 + lane.id] = (uint16_t)offset[0];
@@ -189,7 +179,7 @@ MR_INLINE void mr__unit_dense(mr_lane lane, mr__unit *u, mr__unit_band band[2])
     uint32_t n[2], offset[2], all;
     for (uint32_t i = 0; i < 2; i++)
         n[i] = band[i].mode >= MR__MODE_DENSE ? band[i].lanes : 0;
-    all = mr__unit_share(lane, u, n, offset);
+    all = mr__unit_share(lane, n, offset);
     for (uint32_t i = 0; i < 2; i++)
         band[i].first = band[i].nonzero = mr__unit_bits(u, u->at + offset[i], n[i]);
     for (uint32_t r = 0; r < MR__UNIT_RAW_MAX && all != 0; r++) {
@@ -212,13 +202,13 @@ MR_INLINE void mr__unit_grouped(mr_lane lane, mr__unit *u, mr__unit_band band[2]
         bool mine = band[i].mode == MR__MODE_GROUPS_OF_ONES || band[i].mode == MR__MODE_GROUPS;
         n[i] = mine ? mr__unit_groups(band[i].lanes) : 0;
     }
-    all = mr__unit_share(lane, u, n, offset);
+    all = mr__unit_share(lane, n, offset);
     for (uint32_t i = 0; i < 2; i++) {
         open[i] = mr__unit_open(mr__unit_bits(u, u->at + offset[i], n[i])) & mr__unit_low_bits(band[i].lanes);
         n[i] = mr_count64(open[i]);
     }
     u->at += all;
-    all = mr__unit_share(lane, u, n, offset);
+    all = mr__unit_share(lane, n, offset);
     for (uint32_t i = 0; i < 2; i++) {
         uint64_t lanes = mr__unit_deposit(mr__unit_bits(u, u->at + offset[i], n[i]), open[i]);
         band[i].first |= lanes;
@@ -237,7 +227,7 @@ MR_INLINE bool mr__unit_listed(mr_lane lane, mr__unit *u, mr__unit_band band[2])
         each[i] = mr__unit_position_nbits(band[i].lanes);
         n[i] = mine ? band[i].mode * each[i] : 0;
     }
-    uint32_t all = mr__unit_share(lane, u, n, offset);
+    uint32_t all = mr__unit_share(lane, n, offset);
     for (uint32_t i = 0; i < 2; i++) {
         uint32_t count = band[i].mode <= MR__UNIT_LIST_MAX ? band[i].mode : 0;
         uint64_t bits = mr__unit_bits(u, u->at + offset[i], n[i]), lanes = 0;
@@ -366,14 +356,18 @@ MR_INLINE bool mr__unit_parse(mr_lane lane, mr__unit *u, MR_GLOBAL const mr__uni
 MR_INLINE void mr__unit_write(mr_lane lane, const mr__unit *u, uint64_t there, MR_GLOBAL int16_t *to,
                               MR_SHARED int16_t *dc)
 {
-    dc[lane.id] = mr__unit_block(u, 0, lane.id);
-    dc[lane.id + 32] = mr__unit_block(u, 0, lane.id + 32);
-    for (uint32_t z = 1; z < 64; z++)
-        if ((there >> z & 1) != 0) {
-            to += 64;
-            to[lane.id] = mr__unit_block(u, z, lane.id);
-            to[lane.id + 32] = mr__unit_block(u, z, lane.id + 32);
+    for (uint32_t z = 0; z < 64; z++) {
+        if (z != 0 && (there >> z & 1) == 0)
+            continue;
+        for (uint32_t block = lane.id; block < 64; block += 32) {
+            int16_t value = mr__unit_block(u, z, block);
+            if (z == 0)
+                dc[block] = value;
+            else
+                to[block] = value;
         }
+        to += 64;
+    }
 }
 
 MR_KERNEL(l3_unit)
@@ -383,13 +377,19 @@ MR_KERNEL(l3_unit)
     MR_ALLOT(uint64_t, first, 64);
     MR_ALLOT(uint64_t, nonzero, 64);
     MR_ALLOT(uint32_t, begin, MR__PARTS);
-    MR_ALLOT(uint32_t, sums, 2);
     MR_ALLOT(uint16_t, offset, MR__PARTS * 64);
     MR_ALLOT(int16_t, dc, 64);
     MR_GLOBAL const mr__order_l3_unit *o = MR_ORDER(mr__order_l3_unit);
     MR_GLOBAL const mr__unit_at *unit = (MR_GLOBAL const mr__unit_at *)(arena + o->units) + MR_ITEM;
     MR_GLOBAL mr__strip *strip = (MR_GLOBAL mr__strip *)(arena + o->strips) + MR_ITEM;
-    mr__unit u = {(MR_GLOBAL const uint32_t *)(arena + unit->at), 0, 0, lanes, first, nonzero, begin, sums, 0, offset};
+    mr__unit u;
+    u.words = (MR_GLOBAL const uint32_t *)(arena + unit->at);
+    u.nbits = u.at = 0;
+    u.lanes = lanes;
+    u.first = first;
+    u.nonzero = nonzero;
+    u.begin = begin;
+    u.offset = offset;
     uint32_t coef = o->coef + MR_ITEM * MR__UNIT_COEF_NBYTES;
     uint64_t there = 0;
     bool good = mr__unit_parse(lane, &u, unit, &there);
