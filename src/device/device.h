@@ -116,6 +116,9 @@ typedef struct mr__device_type {
     bool (*advance)(mr__device *device);
     uint64_t (*now_ns)(const mr__device *device); /* with advance */
 
+    /* What became of tasks that the device itself could not do. NULL: there are no such. */
+    mr__device_tally (*tally)(const mr__device *device);
+
     /*
      * Batches that stay where they are made: memory of the device's, of so many bytes, that goes with the device. What
      * this device prepares of such a batch (task->keep) it puts there, and need not put into slots. What others
@@ -130,9 +133,6 @@ typedef struct mr__device_type {
     int (*keep_read)(mr__device *device, mr__keep *keep, uint64_t at, void *to, uint64_t nbytes);
     /* By what a program knows it; the name is left to the caller. */
     mr_batch_device (*keep_tell)(mr__device *device, const mr__keep *keep);
-
-    /* What became of tasks that the device itself could not do. NULL: there are no such. */
-    mr__device_tally (*tally)(const mr__device *device);
 
     /* The meters of its lanes, and the processor's time that they took; *count of them. */
     const mr__thread_meter *const *(*meters)(const mr__device *device, size_t *count);

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "devices.h"
 #include "fake_opencl.h"
+#include "handles.h"
 #include "jpeg_plain.h"
 #include "l3_dct.h"
 #include "l3_file.h"
@@ -29,7 +30,7 @@ static fake_opencl fake;
 
 static int setup(void **state)
 {
-    (void)state;
+    (void)handles_setup(state);
     test_folder_init_in_memory(&folder);
     devices_keep_cache_in(&folder);
     fake = fake_opencl_open();
@@ -42,10 +43,9 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     mr_dataset_free(packed);
     test_folder_fini(&folder);
-    return 0;
+    return handles_teardown(state);
 }
 
 /* A new machine, of which nothing was learned. */
@@ -312,30 +312,24 @@ static void a_large_image(void **state)
 /* Bytes of tiles are changed, and the hashes made right, until the host's decoder finds it out. */
 static picture_file damaged(bool dct, uint64_t *seed)
 {
-    const plain_recipe recipe = {.width = 90, .height = 70, .space = PLAIN_YCC, .seed = *seed};
+    const plain_recipe recipe = {.width = 200, .height = 70, .space = PLAIN_YCC, .seed = *seed};
     mr_image image = picture_make(90, 70, 3, 8, *seed);
     picture_file jpeg = plain_encode(&recipe),
                  file = dct ? dct_make(&jpeg) : l3_plain_encode_tiles(&image, 4, 32, 32, true);
-    mr_decoder *own;
-    assert_int_equal(mr_decoder_new(NULL, &own), 0);
     for (;;) {
         picture_file copy = picture_copy(file.bytes, file.nbytes);
         mr_tile tile = dct_tile(&copy, 1);
-        mr_image host;
         copy.bytes[tile.offset + picture_random_below(seed, (uint32_t)tile.nbytes)] ^=
             (uint8_t)(1u << picture_random_below(seed, 8));
         dct ? dct_mend(&copy) : l3_file_fix(&copy);
-        int result = mr_decoder_decode(own, copy.bytes, copy.nbytes, NULL, &host);
-        if (result == MR_ECORRUPT && strstr(mr_decoder_detail(own), "tile 1") != NULL) {
+        int result = picture_try(decoder, copy.bytes, copy.nbytes, NULL);
+        if (result == MR_ECORRUPT && strstr(mr_decoder_detail(decoder), "tile 1") != NULL) {
             free(file.bytes);
             file = copy;
             break;
         }
-        if (result == 0)
-            mr_image_fini(&host, NULL);
         free(copy.bytes);
     }
-    mr_decoder_free(own);
     mr_image_fini(&image, NULL);
     free(jpeg.bytes);
     return file;
@@ -376,12 +370,13 @@ static void a_tile_is_damaged(void **state)
                 o.policy = policies[l];
                 make_machine(i % 4 < 2 ? "kind=discrete" : "kind=cpu");
                 devices_tape got = devices_all(dataset, "resize(24)", &o);
-                if (skip)
-                    devices_compare(&got, &wanted, "skipped");
                 assert_int_equal(got.result, wanted.result);
                 assert_string_equal(got.detail, wanted.detail);
-                assert_int_equal(got.stats.bad, wanted.stats.bad);
-                assert_int_equal(got.stats.substitutes, wanted.stats.substitutes);
+                if (skip) { // else it has been met as often as was prepared ahead
+                    devices_compare(&got, &wanted, "skipped");
+                    assert_int_equal(got.stats.bad, wanted.stats.bad);
+                    assert_int_equal(got.stats.substitutes, wanted.stats.substitutes);
+                }
                 const mr_device_stats *d = &got.stats.devices[got.stats.device_count - 1];
                 assert_true(d->on_host >= d->refused && d->failures == d->late);
                 refused += d->refused;
