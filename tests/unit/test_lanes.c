@@ -133,6 +133,25 @@ static void shared(const uint32_t *in, uint32_t *to)
     }
 }
 
+static void mix(uint32_t *n)
+{
+    uint32_t row[32];
+    memcpy(row, n, sizeof row);
+    for (uint32_t i = 0; i < 32; i++)
+        for (uint32_t k = 0; k < 32; k++)
+            n[i] = n[i] * 5u + row[(i + k) % 32];
+}
+
+static void passed(const uint32_t *in, uint32_t *to)
+{
+    memcpy(to, in, 32 * sizeof *to);
+    for (uint32_t i = 0; i < 50; i++)
+        mix(to);
+    for (uint32_t i = 0; i < 32; i++)
+        to[i] ^= i;
+    mix(to);
+}
+
 static void alone(const uint32_t *in, uint32_t *to)
 {
     for (uint32_t i = 0; i < 64; i++)
@@ -151,6 +170,7 @@ static const words_case cases[] = {
     {{"words_collective", mr__kernel_words_collective, MR__TEAM_LANES}, WORDS_COLLECTIVE, collective},
     {{"words_again", mr__kernel_words_again, MR__TEAM_LANES}, WORDS_AGAIN, again},
     {{"words_shared", mr__kernel_words_shared, MR__TEAM_LANES}, WORDS_SHARED, shared},
+    {{"words_passed", mr__kernel_words_passed, MR__TEAM_LANES}, WORDS_PASSED, passed},
     {{"words_alone", mr__kernel_words_alone, MR__ALONE_LANES}, WORDS_ALONE, alone},
 };
 
