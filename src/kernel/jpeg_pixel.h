@@ -33,8 +33,12 @@ enum {
     MR__JPEG_H1V2_BELOW = 2
 };
 
-/* Lines are many instructions, and are to be part of the loops that they stand in. */
+/* Lines are many instructions, and are to be part of the loops that they stand in: in C, too. */
+#if defined(__OPENCL_VERSION__) || defined(__CUDACC__)
+#define MR__LINE MR_INLINE
+#else
 #define MR__LINE MR_INLINE __attribute__((always_inline))
+#endif
 
 /* Frequencies or samples of one line of a block; shorter lines leave the last ones. */
 typedef struct mr__idct_line {

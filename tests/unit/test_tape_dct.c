@@ -378,13 +378,50 @@ static void on_opencl(void **state)
     opencl_play_close(&cl);
 }
 
-/* A few photographs, as JPEG and as L3; the whole of the smallest, a part of others. */
+/* 4. Photographs: some of them, as JPEG and as L3. */
+
+typedef struct photo_tally {
+    uint32_t number;
+    double pixels, stored, sent; /* of JPEGs: pixels, bytes of files and of tapes */
+} photo_tally;
+
+/* What a JPEG takes of a tape. */
+static uint32_t sent_nbytes(const picture_file *file, const mr_info *info)
+{
+    const mr__finish finish = {.output = {.channels = 3, .width = 1, .height = 1, .dtype = MR_U8}, .depth = 8};
+    const mr__tape_source source = {.bytes = file->bytes,
+                                    .nbytes = file->nbytes,
+                                    .info = info,
+                                    .region = {0, 0, info->width, info->height},
+                                    .decoder = decoder,
+                                    .reduce = 1};
+    uint32_t put_nbytes = info->width * info->height * 8 + (1 << 20);
+    mr__tape tape;
+    mr__tape_writer writer;
+    mr__detail detail;
+    mr__sheet sheet;
+    mr_hooks hooks;
+    uint8_t *bytes = aligned_alloc(64, put_nbytes / 64 * 64);
+    assert_non_null(bytes);
+    assert_int_equal(mr__hooks_init(&hooks, NULL), 0);
+    mr__tape_init(&tape, &hooks, bytes, put_nbytes / 64 * 64, UINT32_MAX, 1);
+    mr__tape_writer_init(&writer, &hooks, &tape, &finish);
+    mr__tape_writer_begin(&writer);
+    mr__tape_mark mark = mr__tape_open(&tape);
+    assert_int_equal(mr__tape_decode(&writer, &source, &sheet, &detail), 0);
+    uint32_t nbytes = tape.put - mark.put;
+    mr__tape_writer_fini(&writer);
+    mr__tape_fini(&tape);
+    free(bytes);
+    return nbytes;
+}
+
 static void check_photo(const char *path, const picture_file *jpeg, void *user)
 {
-    uint32_t *number = user;
+    photo_tally *t = user;
     mr_info info = info_of(jpeg);
     (void)path;
-    if ((*number)++ % (test_quick() ? 100 : 25) != 0 || info.color != MR_COLOR_YCBCR)
+    if (t->number++ % (test_quick() ? 100 : 25) != 0 || info.color != MR_COLOR_YCBCR)
         return;
     mr_rect part = picture_random_rect(&seed, info.width, info.height);
     part.width = part.width < 200 ? part.width : 200;
@@ -392,14 +429,22 @@ static void check_photo(const char *path, const picture_file *jpeg, void *user)
     picture_file l3 = dct_make(jpeg);
     assert_true(taping_decode(&(taping){.seed = 1}, jpeg->bytes, jpeg->nbytes, (mr_rect){0}));
     assert_true(taping_decode(&(taping){.seed = 2}, l3.bytes, l3.nbytes, part));
+    t->pixels += (double)info.width * info.height;
+    t->stored += (double)jpeg->nbytes;
+    t->sent += sent_nbytes(jpeg, &info);
     free(l3.bytes);
 }
 
 static void photographs(void **state)
 {
     (void)state;
-    uint32_t number = 0;
-    (void)shared_each("data/imagenet", ".JPEG", check_photo, &number);
+    photo_tally t = {0};
+    (void)shared_each("data/imagenet", ".JPEG", check_photo, &t);
+    if (t.pixels == 0)
+        skip();
+    print_message("bytes for each pixel: %.2f of a JPEG, %.2f of a tape with it, 3 of RGB\n", t.stored / t.pixels,
+                  t.sent / t.pixels);
+    assert_true(t.sent < 2 * t.pixels);
 }
 
 int main(void)

@@ -4,12 +4,13 @@
  * pixels (region, row index, reduced size, errors), but gives its strips of 16 blocks away where it would transform
  * them. What it is not for is the host's to decode: MR_EUNSUPPORTED.
  *
- * What is sent. Coefficients as they are, 16 bits each, are as many bytes as the pixels of 4:2:0, so that nothing would
- * be gained on a link. Of a strip only those places are sent that are not zero in all of its 16 blocks, and a place
- * whose numbers are all of 8 bits as bytes (most are, but for the lowest frequencies). That costs the host one look at
- * what lies in its first-level cache, and the device a count of bits; on photographs it is a quarter to a third of the
- * pixels (doc/devices.md). A list of what is not zero in each block would be shorter yet, but lanes would each read
- * another length of it, and a kernel would have to scatter it; here lanes read side by side.
+ * What is sent. Coefficients as they are, 16 bits each, are more bytes than the pixels: nothing would be gained on a
+ * link. Of a strip only those places are sent that are not zero in all of its 16 blocks, and a place whose numbers are
+ * all of 8 bits as bytes (most are, but for the lowest frequencies). On photographs that is about half of the pixels
+ * (the test unit.tape_dct prints it). It costs the host one look at what lies in its first-level cache; lanes of the
+ * device read side by side. To send only what is not zero, with masks, would be a third less, but takes the host as
+ * long for each number as the entropy decoder spends on it, or nearly; and it is the host that this way of decoding
+ * waits for, long before any link.
  *
  * The decoder keeps its own strips, and does not read into the tape: it writes numbers here and there and wants zeros
  * around them, which is slow in memory that a device shares. The tape is written once, from front to back.

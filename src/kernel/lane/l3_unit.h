@@ -3,12 +3,12 @@
  * A unit of L3's DCT mode (doc/format-l3.md, "Units"; kernel/l3_unit.h) by a team: from its bytes to a strip of 64
  * blocks (jpeg_pixels.h).
  *
- * First a lane has two bands. What a band takes of each part is a number that its mode and earlier parts give, and
- * where that begins is a sum over the bands before it: one scan a part, one a level, both bands of a lane in its halves
- * of 16 bits. Nothing is deposited: a band is kept as where its bits begin, and planes as they are stored, for places
- * among the lanes of the segment, or among those that the level before left. Then a lane has two blocks. Of each band
- * it finds its own bits by rank: how many before it are set in the plane that leads to them. It looks at as many levels
- * as its coefficient has.
+ * First a lane has two bands, and all go through the parts one by one, in one loop. What a band takes of a part is a
+ * number that its mode and earlier parts give, and where that begins is a sum over the bands before it: a scan a part,
+ * and one a level, both bands of a lane in its halves of 16 bits. Nothing but groups is deposited: a band is kept as
+ * where its bits begin, and planes as they are stored, for places among the lanes of the segment, or among those that
+ * the level before left. Then a lane has two blocks. Of each band it finds its own bits by rank: how many before it are
+ * set in the plane that leads to them. It looks at as many levels as its coefficient has.
  *
  * Whatever the bytes are: reads begin inside the unit or at its end (mr__unit_bits), offsets are less than what 64
  * bands of 64 lanes can take, and a unit whose parts do not end in its last byte is refused before a coefficient is
@@ -39,12 +39,17 @@ typedef struct mr__order_l3_unit {
     uint32_t coef;   /* MR__UNIT_COEF_NBYTES for each */
 } mr__order_l3_unit;
 
-/* Parts that blocks come back to: bits of one kind, band after band. */
+/* Parts, in their order: bits of one kind, band after band. */
 enum {
-    MR__PART_SIGNS,
-    MR__PART_RAW,                                         /* bit 0; the others follow */
-    MR__PART_LEVEL = MR__PART_RAW + MR__UNIT_RAW_MAX - 2, /* + j: level j, 2 to 15 */
-    MR__PART_ESCAPES = MR__PART_LEVEL + MR__UNIT_LEVELS + 1,
+    MR__PART_DENSE,                                              /* quotients of 1 at least */
+    MR__PART_RAW,                                                /* bit 0; the others follow */
+    MR__PART_GROUPS = MR__PART_RAW + MR__UNIT_RAW_MAX,           /* flags */
+    MR__PART_GROUPED,                                            /* the lanes of groups */
+    MR__PART_LISTS,                                              /* positions */
+    MR__PART_SIGNS,                                              /* */
+    MR__PART_LEVEL,                                              /* 2; the others follow */
+    MR__PART_ESCAPES = MR__PART_LEVEL + MR__UNIT_LEVELS + 1 - 2, /* */
+    MR__PART_WRONG,                                              /* no bits: bands with positions that cannot be */
     MR__PARTS
 };
 
@@ -62,7 +67,10 @@ typedef struct mr__unit {
 /* One band of a lane. */
 typedef struct mr__unit_band {
     uint32_t mode, lanes; /* how many it has */
-    uint64_t first, nonzero;
+    uint64_t first;       /* before: lanes of groups that are not all zero */
+    uint64_t nonzero;
+    uint32_t reached; /* lanes whose quotient is as much as the level before */
+    uint32_t wrong;
 } mr__unit_band;
 
 /* n bits from bit `at`. */
@@ -107,41 +115,18 @@ MR_INLINE uint32_t mr__unit_position_nbits(uint32_t n)
     return mr_count32(most);
 }
 
-/*
- * A part in which the bands of this lane, `lane.id` and 32 more, have n[0] and n[1]: where theirs begin, from the
- * part's beginning on. How much there is in all is returned. A part has 4,096 at most: 16 bits for each half.
- */
-MR_INLINE uint32_t mr__unit_share(mr_lane lane, const uint32_t n[2], uint32_t offset[2])
-{
-    uint32_t both = n[0] | n[1] << 16, before = mr_scan(lane, both), all = mr_shuffle(lane, before + both, 31);
-    offset[0] = before & 0xffff;
-    offset[1] = (all & 0xffff) + (before >> 16);
-    return (all & 0xffff) + (all >> 16);
-}
-
-/* The same, of a part that blocks come back to. */
-MR_INLINE uint32_t mr__unit_part(mr_lane lane, mr__unit *u, uint32_t part, const uint32_t n[2], uint32_t offset[2])
-{
-    uint32_t all = mr__unit_share(lane, n, offset);
-    if (lane.id == 0)
-        u->begin[part] = u->at;
-    u->offset[part * 64 + lane.id] = (uint16_t)offset[0];
-    u->offset[part * 64 + 32 + lane.id] = (uint16_t)offset[1];
-    return all;
-}
-
 /* Head and modes. False: they cannot be. All lanes say the same. */
 MR_INLINE bool mr__unit_head(mr__unit *u, uint32_t nbytes, mr__unit_band band[2], uint32_t id)
 {
     uint32_t head = u->words[0], last = head & 63, head_nbytes = MR__UNIT_HEAD_NBYTES + last / 2 + 1;
-    if (nbytes < head_nbytes)
+    if (nbytes == 0 || nbytes < head_nbytes)
         return false;
     u->nbits = 8 * nbytes;
     u->at = 8 * head_nbytes;
     for (uint32_t i = 0; i < 2; i++) {
         uint32_t z = id + 32 * i;
-        band[i].mode = z <= last ? u->words[1 + z / 8] >> z % 8 * 4 & 15 : MR__MODE_EMPTY;
-        band[i].first = band[i].nonzero = band[i].lanes = 0;
+        mr__unit_band none = {z <= last ? u->words[1 + z / 8] >> z % 8 * 4 & 15 : MR__MODE_EMPTY, 0, 0, 0, 0, 0};
+        band[i] = none;
     }
     uint32_t end = 8 * MR__UNIT_HEAD_NBYTES + 4 * last, mode = u->words[end / 32] >> end % 32 & 15;
     bool reserved = last % 2 == 0 && (u->words[(end + 4) / 32] >> (end + 4) % 32 & 15) != 0;
@@ -149,8 +134,22 @@ MR_INLINE bool mr__unit_head(mr__unit *u, uint32_t nbytes, mr__unit_band band[2]
     return !reserved && !narrows && (last == 0 || mode != MR__MODE_EMPTY);
 }
 
+/* The bands that are not empty, and DC. */
+MR_INLINE uint64_t mr__unit_there(const mr__unit *u)
+{
+    uint32_t last = u->words[0] & 63;
+    uint64_t there = 0;
+    for (uint32_t i = 0; i <= last / 8; i++) {
+        uint32_t modes = u->words[1 + i], any = (modes | modes >> 1 | modes >> 2 | modes >> 3) & 0x11111111u;
+        any = (any | any >> 3) & 0x03030303u; // four bits of each mode to one
+        any = (any | any >> 6) & 0x000f000fu;
+        there |= (uint64_t)((any | any >> 12) & 255) << 8 * i;
+    }
+    return (there & mr__unit_low_bits(last + 1)) | 1;
+}
+
 /* Which lanes each segment has, and how many each band: those of the one before, or only some of them. */
-MR_INLINE void mr__unit_lanes(mr_lane lane, mr__unit *u, uint64_t grid, mr__unit_band band[2])
+MR_INLINE void mr__unit_lanes(mr__unit *u, uint64_t grid, mr__unit_band band[2], uint32_t id)
 {
     uint32_t narrows = u->words[0] >> 8 & 255;
     uint64_t lanes = grid & ~(uint64_t)1; // the first block's DC is the seed
@@ -158,111 +157,97 @@ MR_INLINE void mr__unit_lanes(mr_lane lane, mr__unit *u, uint64_t grid, mr__unit
         lanes = s == 1 ? grid : lanes;
         if (s != 0 && (narrows >> (s - 1) & 1) != 0) {
             uint32_t n = mr_count64(lanes);
-            uint64_t bits = mr__unit_bits(u, u->at, n);
-            uint64_t low = lanes >> lane.id, high = lanes >> (lane.id + 32);
-            bool here = (low & 1) != 0 && (bits >> mr_count64(lanes & mr__unit_low_bits(lane.id)) & 1) != 0;
-            bool there = (high & 1) != 0 && (bits >> mr_count64(lanes & mr__unit_low_bits(lane.id + 32)) & 1) != 0;
-            lanes = mr_ballot(lane, here);
-            lanes |= (uint64_t)mr_ballot(lane, there) << 32;
+            lanes = mr__unit_deposit(mr__unit_bits(u, u->at, n), lanes);
             u->at += n;
         }
-        if (lane.id == 0)
+        if (id == 0)
             u->lanes[s] = lanes;
         for (uint32_t i = 0; i < 2; i++)
-            band[i].lanes = mr__unit_segment_of[lane.id + 32 * i] == s ? mr_count64(lanes) : band[i].lanes;
+            band[i].lanes = mr__unit_segment_of[id + 32 * i] == s ? mr_count64(lanes) : band[i].lanes;
     }
 }
 
-/* Dense bands: whether the quotient is 1 at least, then the raw bits from the lowest upward. */
-MR_INLINE void mr__unit_dense(mr_lane lane, mr__unit *u, mr__unit_band band[2])
+/* How many bits a band has of a part; of escapes, how many of them. */
+MR_INLINE uint32_t mr__unit_takes(uint32_t part, const mr__unit_band *band)
 {
-    uint32_t n[2], offset[2], all;
-    for (uint32_t i = 0; i < 2; i++)
-        n[i] = band[i].mode >= MR__MODE_DENSE ? band[i].lanes : 0;
-    all = mr__unit_share(lane, n, offset);
-    for (uint32_t i = 0; i < 2; i++)
-        band[i].first = band[i].nonzero = mr__unit_bits(u, u->at + offset[i], n[i]);
-    for (uint32_t r = 0; r < MR__UNIT_RAW_MAX && all != 0; r++) {
-        u->at += all;
-        for (uint32_t i = 0; i < 2; i++)
-            n[i] = band[i].mode > MR__MODE_DENSE + r ? band[i].lanes : 0;
-        all = mr__unit_part(lane, u, MR__PART_RAW + r, n, offset);
-        for (uint32_t i = 0; i < 2; i++)
-            band[i].nonzero |= mr__unit_bits(u, u->at + offset[i], n[i]);
-    }
-    u->at += all;
+    bool groups = band->mode == MR__MODE_GROUPS_OF_ONES || band->mode == MR__MODE_GROUPS;
+    bool list = band->mode >= MR__MODE_LIST && band->mode < MR__MODE_LIST + MR__UNIT_LIST_MAX;
+    if (part < MR__PART_GROUPS) // raw bits are those of modes behind the first dense one
+        return band->mode >= MR__MODE_DENSE + part - MR__PART_DENSE ? band->lanes : 0;
+    if (part == MR__PART_GROUPS)
+        return groups ? mr__unit_groups(band->lanes) : 0;
+    if (part == MR__PART_GROUPED)
+        return groups ? mr_count64(band->first) : 0;
+    if (part == MR__PART_LISTS)
+        return list ? band->mode * mr__unit_position_nbits(band->lanes) : 0;
+    if (part == MR__PART_SIGNS)
+        return mr_count64(band->nonzero);
+    return part == MR__PART_WRONG ? band->wrong : band->reached;
 }
 
-/* Groups of four lanes: flags of those that are not all zero, for all bands; then the lanes of these groups. */
-MR_INLINE void mr__unit_grouped(mr_lane lane, mr__unit *u, mr__unit_band band[2])
+/* One to four lanes by their positions, which differ and are lanes. */
+MR_INLINE uint64_t mr__unit_listed(uint64_t bits, mr__unit_band *band)
 {
-    uint32_t n[2], offset[2], all;
-    uint64_t open[2];
-    for (uint32_t i = 0; i < 2; i++) {
-        bool mine = band[i].mode == MR__MODE_GROUPS_OF_ONES || band[i].mode == MR__MODE_GROUPS;
-        n[i] = mine ? mr__unit_groups(band[i].lanes) : 0;
-    }
-    all = mr__unit_share(lane, n, offset);
-    for (uint32_t i = 0; i < 2; i++) {
-        open[i] = mr__unit_open(mr__unit_bits(u, u->at + offset[i], n[i])) & mr__unit_low_bits(band[i].lanes);
-        n[i] = mr_count64(open[i]);
-    }
-    u->at += all;
-    all = mr__unit_share(lane, n, offset);
-    for (uint32_t i = 0; i < 2; i++) {
-        uint64_t lanes = mr__unit_deposit(mr__unit_bits(u, u->at + offset[i], n[i]), open[i]);
-        band[i].first |= lanes;
-        band[i].nonzero |= lanes;
-    }
-    u->at += all;
+    uint32_t each = mr__unit_position_nbits(band->lanes);
+    uint64_t lanes = 0;
+    for (uint32_t k = 0; k < band->mode; k++, bits >>= each)
+        lanes |= (uint64_t)1 << (bits & mr__unit_low_bits(each));
+    lanes &= mr__unit_low_bits(band->lanes);
+    band->wrong = mr_count64(lanes) != band->mode ? 1 : 0;
+    return lanes;
 }
 
-/* Lists of one to four lanes by their positions; false when one is not a lane, or comes twice. */
-MR_INLINE bool mr__unit_listed(mr_lane lane, mr__unit *u, mr__unit_band band[2])
+/* What a band learns from its n bits of a part. */
+MR_INLINE void mr__unit_learn(uint32_t part, mr__unit_band *band, uint64_t bits, uint32_t n)
 {
-    uint32_t n[2], offset[2], each[2];
-    bool good = true;
-    for (uint32_t i = 0; i < 2; i++) {
-        bool mine = band[i].mode >= MR__MODE_LIST && band[i].mode < MR__MODE_LIST + MR__UNIT_LIST_MAX;
-        each[i] = mr__unit_position_nbits(band[i].lanes);
-        n[i] = mine ? band[i].mode * each[i] : 0;
+    if (part < MR__PART_GROUPS) {
+        band->first = part == MR__PART_DENSE ? bits : band->first;
+        band->nonzero |= bits;
+    } else if (part == MR__PART_GROUPS && n != 0) {
+        band->first = mr__unit_open(bits) & mr__unit_low_bits(band->lanes);
+    } else if (part == MR__PART_GROUPED && n != 0) {
+        band->first = band->nonzero = mr__unit_deposit(bits, band->first);
+    } else if (part == MR__PART_LISTS && band->mode <= MR__UNIT_LIST_MAX && band->mode != MR__MODE_EMPTY) {
+        band->first = band->nonzero = mr__unit_listed(bits, band);
+    } else if (part == MR__PART_SIGNS) {
+        band->reached = band->mode >= MR__MODE_GROUPS ? mr_count64(band->first) : 0;
+    } else if (part >= MR__PART_LEVEL && part < MR__PART_ESCAPES) {
+        band->reached = mr_count64(bits);
     }
-    uint32_t all = mr__unit_share(lane, n, offset);
-    for (uint32_t i = 0; i < 2; i++) {
-        uint32_t count = band[i].mode <= MR__UNIT_LIST_MAX ? band[i].mode : 0;
-        uint64_t bits = mr__unit_bits(u, u->at + offset[i], n[i]), lanes = 0;
-        for (uint32_t k = 0; k < count; k++, bits >>= each[i])
-            lanes |= (uint64_t)1 << (bits & mr__unit_low_bits(each[i]));
-        lanes &= mr__unit_low_bits(band[i].lanes);
-        good = good && mr_count64(lanes) == count;
-        band[i].first |= lanes;
-        band[i].nonzero |= lanes;
-    }
-    u->at += all;
-    return good;
+}
+
+/* Parts that have no bits because one before them has none: raw bits, and levels, until no lane is left. */
+MR_INLINE uint32_t mr__unit_next(uint32_t part, uint32_t all)
+{
+    if (all != 0)
+        return part + 1;
+    if (part < MR__PART_GROUPS)
+        return MR__PART_GROUPS;
+    return part >= MR__PART_LEVEL && part < MR__PART_ESCAPES ? MR__PART_ESCAPES : part + 1;
 }
 
 /*
- * Signs; then the levels, until no lane is left: each has a bit for every lane whose quotient reached the one before;
- * then the escapes of those that reached the last.
+ * All parts, of bands `lane.id` and 32 more. False: a band was wrong. All lanes say the same. What there is of a part
+ * is 4,096 at most: 16 bits for the sum of each half.
  */
-MR_INLINE void mr__unit_levels(mr_lane lane, mr__unit *u, const mr__unit_band band[2])
+MR_INLINE bool mr__unit_parts(mr_lane lane, mr__unit *u, mr__unit_band band[2])
 {
-    uint32_t n[2], offset[2], all;
-    for (uint32_t i = 0; i < 2; i++)
-        n[i] = mr_count64(band[i].nonzero);
-    u->at += mr__unit_part(lane, u, MR__PART_SIGNS, n, offset);
-    for (uint32_t i = 0; i < 2; i++)
-        n[i] = band[i].mode >= MR__MODE_GROUPS ? mr_count64(band[i].first) : 0;
-    for (uint32_t level = 2; level <= MR__UNIT_LEVELS; level++) {
-        all = mr__unit_part(lane, u, MR__PART_LEVEL + level, n, offset);
-        for (uint32_t i = 0; i < 2; i++)
-            n[i] = mr_count64(mr__unit_bits(u, u->at + offset[i], n[i]));
-        u->at += all;
-        if (all == 0)
-            break;
+    uint32_t all = 0;
+    for (uint32_t part = MR__PART_DENSE; part < MR__PARTS; part = mr__unit_next(part, all)) {
+        uint32_t low = mr__unit_takes(part, &band[0]), high = mr__unit_takes(part, &band[1]);
+        uint32_t both = low | high << 16, before = mr_scan(lane, both), sums = mr_shuffle(lane, before + both, 31);
+        uint32_t offset[2] = {before & 0xffff, (sums & 0xffff) + (before >> 16)};
+        all = (sums & 0xffff) + (sums >> 16);
+        if (lane.id == 0)
+            u->begin[part] = u->at;
+        for (uint32_t i = 0; i < 2; i++) {
+            uint32_t n = i == 0 ? low : high;
+            u->offset[part * 64 + lane.id + 32 * i] = (uint16_t)offset[i];
+            mr__unit_learn(part, &band[i], mr__unit_bits(u, u->at + offset[i], n), n);
+        }
+        u->at += part == MR__PART_ESCAPES ? 16 * all : part == MR__PART_WRONG ? 0 : all;
     }
-    u->at += 16 * mr__unit_part(lane, u, MR__PART_ESCAPES, n, offset);
+    return all == 0;
 }
 
 /* The unit ends where its bytes end, and bits that fill the last byte are 0. */
@@ -287,7 +272,7 @@ MR_INLINE int32_t mr__unit_value(const mr__unit *u, uint32_t z, uint32_t place)
     uint32_t quotient = (uint32_t)(first >> place & 1), rank = mr_count64(first & before), low = 0;
     bool goes_on = quotient != 0 && mode >= MR__MODE_GROUPS;
     for (uint32_t level = 2; level <= MR__UNIT_LEVELS && goes_on; level++) {
-        uint64_t reached = mr__unit_bits(u, mr__unit_place(u, MR__PART_LEVEL + level, z), rank + 1);
+        uint64_t reached = mr__unit_bits(u, mr__unit_place(u, MR__PART_LEVEL + level - 2, z), rank + 1);
         goes_on = (reached >> rank & 1) != 0;
         rank = mr_count64(reached & mr__unit_low_bits(rank));
         quotient += goes_on ? 1 : 0;
@@ -333,23 +318,18 @@ MR_INLINE void mr__unit_predict(mr_lane lane, uint32_t head, MR_SHARED int16_t *
 }
 
 /* All that comes before coefficients. False: these bytes are no unit. All lanes say the same. */
-MR_INLINE bool mr__unit_parse(mr_lane lane, mr__unit *u, MR_GLOBAL const mr__unit_at *unit, uint64_t *there)
+MR_INLINE bool mr__unit_parse(mr_lane lane, mr__unit *u, MR_GLOBAL const mr__unit_at *unit)
 {
     mr__unit_band band[2];
-    if (unit->nbytes == 0 || !mr__unit_head(u, unit->nbytes, band, lane.id))
+    if (!mr__unit_head(u, unit->nbytes, band, lane.id))
         return false;
-    *there = mr_ballot(lane, band[0].mode != MR__MODE_EMPTY);
-    *there |= (uint64_t)mr_ballot(lane, band[1].mode != MR__MODE_EMPTY) << 32;
-    mr__unit_lanes(lane, u, mr__unit_grid(unit->columns, unit->rows), band);
-    mr__unit_dense(lane, u, band);
-    mr__unit_grouped(lane, u, band);
-    bool good = mr__unit_listed(lane, u, band);
-    mr__unit_levels(lane, u, band);
+    mr__unit_lanes(u, mr__unit_grid(unit->columns, unit->rows), band, lane.id);
+    bool good = mr__unit_parts(lane, u, band);
     for (uint32_t i = 0; i < 2; i++) {
         u->first[lane.id + 32 * i] = band[i].first;
         u->nonzero[lane.id + 32 * i] = band[i].nonzero;
     }
-    return mr_ballot(lane, !good) == 0 && mr__unit_ends(u);
+    return good && mr__unit_ends(u);
 }
 
 /* All coefficients but DC go where they belong; the differences of DC to `dc`. */
@@ -391,9 +371,8 @@ MR_KERNEL(l3_unit)
     u.begin = begin;
     u.offset = offset;
     uint32_t coef = o->coef + MR_ITEM * MR__UNIT_COEF_NBYTES;
-    uint64_t there = 0;
-    bool good = mr__unit_parse(lane, &u, unit, &there);
-    there = good ? (there | 1) & mr__unit_low_bits(unit->bands) : 0;
+    bool good = mr__unit_parse(lane, &u, unit);
+    uint64_t there = good ? mr__unit_there(&u) & mr__unit_low_bits(unit->bands) : 0;
     if (lane.id == 0) {
         strip->there = strip->wide = there;
         strip->at = coef;
