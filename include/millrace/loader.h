@@ -246,6 +246,8 @@ typedef struct mr_device_stats {
     bool aside;           /* it is set aside now */
     uint64_t returned;    /* samples that it did not prepare, and others did */
     const char *mishap;   /* one of these in words: "did not answer in time"; NULL: nothing happened */
+    uint64_t on_host;     /* samples of an accelerator that its lanes prepared on the host: it could not, */
+    uint64_t refused;     /* or among them, its kernels found them damaged: the host says how */
 } mr_device_stats;
 
 typedef struct mr_loader_stats {

@@ -55,6 +55,12 @@ typedef struct mr__device_info {
 
 typedef struct mr__device mr__device;
 
+/* Tasks that an accelerator's lanes did on the host. */
+typedef struct mr__device_tally {
+    uint64_t on_host; /* in all */
+    uint64_t refused; /* of these: a kernel would not */
+} mr__device_tally;
+
 /* One of several of a type that are here. */
 typedef struct mr__device_found {
     uint32_t number; /* 1 of "opencl:1" */
@@ -110,6 +116,9 @@ typedef struct mr__device_type {
     bool (*advance)(mr__device *device);
     uint64_t (*now_ns)(const mr__device *device); /* with advance */
 
+    /* What became of tasks that the device itself could not do. NULL: there are no such. */
+    mr__device_tally (*tally)(const mr__device *device);
+
     /*
      * Batches that stay where they are made: memory of the device's, of so many bytes, that goes with the device. What
      * this device prepares of such a batch (task->keep) it puts there, and need not put into slots. What others
@@ -160,6 +169,7 @@ int mr__device_open(const mr__device_type *type, const mr__device_options *optio
                     mr__detail *detail);
 bool mr__device_takes(const mr__device *device, mr_form form, mr_step_kind step);
 mr__device_memory mr__device_read_memory(mr__device *device);
+mr__device_tally mr__device_read_tally(const mr__device *device);
 void mr__device_cancel(mr__device *device);
 bool mr__device_abandon(mr__device *device); /* false: it cannot */
 bool mr__device_advance(mr__device *device); /* false also where time goes by itself */

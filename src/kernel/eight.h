@@ -22,10 +22,10 @@ MR_INLINE void mr__eight_add(mr__eight *sum, int32_t weight, MR_GLOBAL const uin
     *sum += weight * convert_int8(vload8(0, at));
 }
 
-/* Without the lowest bits, and within 0 to 255. */
+/* Without the lowest bits, and within 0 to 255; ends are vectors too, since Oclgrind takes no plain number for one. */
 MR_INLINE void mr__eight_bytes(const mr__eight *sum, uint32_t bits, uint8_t to[8])
 {
-    vstore8(convert_uchar8(clamp(*sum >> (int8)(bits), 0, 255)), 0, to);
+    vstore8(convert_uchar8(clamp(*sum >> (int8)(bits), (int8)(0), (int8)(255))), 0, to);
 }
 
 #else

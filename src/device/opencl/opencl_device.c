@@ -310,11 +310,14 @@ static bool close_opencl(mr__device *device, uint64_t deadline_ns)
     return all;
 }
 
-/* The memory of each lane: its share of what may be had, less where the device has less. */
+/*
+ * The memory of each lane: its share of what may be had, less where the device has less. Unless we are told, that is a
+ * quarter of it all: some drivers count what is sent to the device and comes from it as its memory, too.
+ */
 static int choose_arena(mr__opencl *o, uint64_t budget_nbytes, mr__detail *detail)
 {
     const mr__cl_facts *f = mr__cl_player_facts(o->player);
-    uint64_t all = budget_nbytes != 0 ? budget_nbytes : f->memory_nbytes / 2, each = all / o->lane_count;
+    uint64_t all = budget_nbytes != 0 ? budget_nbytes : f->memory_nbytes / 4, each = all / o->lane_count;
     each = each < ARENA_NBYTES || budget_nbytes != 0 ? each : ARENA_NBYTES;
     each = each < f->alloc_nbytes ? each : f->alloc_nbytes;
     each = each < UINT32_MAX ? each / 4096 * 4096 : UINT32_MAX / 4096 * 4096;
@@ -430,6 +433,13 @@ static bool takes(const mr__device *device, mr_form form, mr_step_kind step)
     return o->work->needs.depth == 8 && mr__tape_takes_step(step, mr__cl_player_facts(o->player)->doubles);
 }
 
+static mr__device_tally tell_tally(const mr__device *device)
+{
+    const mr__opencl *o = const_opencl_of(device);
+    return (mr__device_tally){.on_host = atomic_load_explicit(&o->on_host, memory_order_relaxed),
+                              .refused = atomic_load_explicit(&o->refused, memory_order_relaxed)};
+}
+
 static const mr__thread_meter *const *tell_meters(const mr__device *device, size_t *count)
 {
     *count = const_opencl_of(device)->lane_count;
@@ -527,6 +537,7 @@ const mr__device_type mr__device_opencl = {
     .submit = submit,
     .cancel = cancel,
     .abandon = abandon,
+    .tally = tell_tally,
     .keep_new = keep_new,
     .keep_send = keep_send,
     .keep_finish = keep_finish,

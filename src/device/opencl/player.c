@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * 1. A deck's queue is in order: what is put into it is done one after the other, so events are only for learning how
- *    it went and when it ended.
+ * 1. A deck's queue is in order: what is put into it is done one after the other, so events are for learning how it
+ * went and when it ended. A launch waits for the one before it all the same: it fails where that has failed, and does
+ * not run on what was never written, which could be anything.
  * 2. The last thing in it waits for the events of all others: one of them that failed makes it fail. Its callback is
  * the only one, and the only place where `played` is called.
  * 3. Nothing that can fail comes after that callback is set.
@@ -362,7 +363,8 @@ static bool put_launch(mr__cl_deck *d, const mr__launch *launch)
             error = cl->SetKernelArg(kernel, 3, MR__KERNEL_WORDS_NBYTES, NULL);
         if (error != CL_SUCCESS)
             return put(d, "clSetKernelArg", launch->kernel, error, NULL);
-        error = cl->EnqueueNDRangeKernel(d->queue, kernel, 1, NULL, &items, &lanes, 0, NULL, &event);
+        const cl_event *before = &commands_of(d)[d->command_count - 1].event; // at least what sent the tape
+        error = cl->EnqueueNDRangeKernel(d->queue, kernel, 1, NULL, &items, &lanes, 1, before, &event);
         if (!put(d, "clEnqueueNDRangeKernel", launch->kernel, error, event))
             return false;
     }

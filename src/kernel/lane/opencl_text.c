@@ -228,7 +228,7 @@ const char *const mr__opencl_text[] = {
     "}\n"
     "MR_INLINE void mr__eight_bytes(const mr__eight *sum, uint32_t bits, uint8_t to[8])\n"
     "{\n"
-    "vstore8(convert_uchar8(clamp(*sum >> (int8)(bits), 0, 255)), 0, to);\n"
+    "vstore8(convert_uchar8(clamp(*sum >> (int8)(bits), (int8)(0), (int8)(255))), 0, to);\n"
     "}\n"
     "#else\n"
     "typedef struct mr__eight {\n"
