@@ -83,6 +83,7 @@ typedef struct settings {
     /* with what */
     uint32_t slots, read_depth, numa_node;
     uint64_t memory_nbytes, device_memory_nbytes, timeout_ns;
+    const char *keep;
     const char *reading, *device, *policy, *beside, *share, *trace;
     bool check_all, pin;
     bool man;

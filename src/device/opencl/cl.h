@@ -175,6 +175,20 @@ typedef struct mr__cl_found {
  */
 int mr__cl_each(const mr__cl *cl, bool (*each)(void *user, const mr__cl_found *found), void *user, mr__detail *detail);
 
+/* What else is needed of a player, to have something of one's own in its context. */
+typedef struct mr__cl_inside {
+    const mr__cl *cl;
+    const mr_hooks *hooks;
+    cl_context context;
+    cl_device_id device;
+    uint64_t alloc_nbytes; /* of one buffer, at most */
+} mr__cl_inside;
+
+mr__cl_inside mr__cl_player_inside(const mr__cl_player *player);
+
+/* The next plays write into this memory, of which they get no pieces; NULL: as before. Nothing is being played. */
+void mr__cl_deck_keep(mr__cl_deck *deck, cl_mem mem);
+
 /* The kernels for one device. *subgroups: teams are sub-groups. MR_EDEVICE with detail: they could not be built. */
 int mr__cl_program_build(const mr__cl *cl, const mr__cl_options *options, cl_context context, const mr__cl_found *found,
                          cl_program *program, bool *subgroups, mr__detail *detail);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * 1. A deck's queue is in order: what is put into it is done one after the other, so events are only for learning how
- *    it went and when it ended.
+ * 1. A deck's queue is in order: what is put into it is done one after the other, so events are for learning how it
+ * went and when it ended. A launch waits for the one before it all the same: it fails where that has failed, and does
+ * not run on what was never written, which could be anything.
  * 2. The last thing in it waits for the events of all others: one of them that failed makes it fail. Its callback is
  * the only one, and the only place where `played` is called.
  * 3. Nothing that can fail comes after that callback is set.
@@ -42,6 +43,7 @@ struct mr__cl_deck {
     cl_mem arena, staging;
     uint8_t *bytes, *block; /* where the host writes; memory of our own */
     void *mapped;           /* of the arena, or of staging; NULL: it is not */
+    cl_mem kept;            /* where kernels write instead; not ours */
     cl_mem out;
     uint64_t out_nbytes;
     bool out_in_place;
@@ -287,6 +289,16 @@ void mr__cl_deck_free(mr__cl_deck *d)
     mr__free(hooks, d);
 }
 
+mr__cl_inside mr__cl_player_inside(const mr__cl_player *p)
+{
+    return (mr__cl_inside){&p->cl, p->hooks, p->context, p->found.device, p->found.entry.facts.alloc_nbytes};
+}
+
+void mr__cl_deck_keep(mr__cl_deck *deck, cl_mem mem)
+{
+    deck->kept = mem;
+}
+
 uint8_t *mr__cl_deck_bytes(mr__cl_deck *deck)
 {
     return deck->bytes;
@@ -344,14 +356,15 @@ static bool put_launch(mr__cl_deck *d, const mr__launch *launch)
         cl_event event = NULL;
         cl_int error = cl->SetKernelArg(kernel, 0, sizeof d->arena, &d->arena);
         if (error == CL_SUCCESS)
-            error = cl->SetKernelArg(kernel, 1, sizeof d->out, &d->out);
+            error = cl->SetKernelArg(kernel, 1, sizeof d->out, d->kept != NULL ? &d->kept : &d->out);
         if (error == CL_SUCCESS)
             error = cl->SetKernelArg(kernel, 2, sizeof list, &list);
         if (error == CL_SUCCESS)
             error = cl->SetKernelArg(kernel, 3, MR__KERNEL_WORDS_NBYTES, NULL);
         if (error != CL_SUCCESS)
             return put(d, "clSetKernelArg", launch->kernel, error, NULL);
-        error = cl->EnqueueNDRangeKernel(d->queue, kernel, 1, NULL, &items, &lanes, 0, NULL, &event);
+        const cl_event *before = &commands_of(d)[d->command_count - 1].event; // at least what sent the tape
+        error = cl->EnqueueNDRangeKernel(d->queue, kernel, 1, NULL, &items, &lanes, 1, before, &event);
         if (!put(d, "clEnqueueNDRangeKernel", launch->kernel, error, event))
             return false;
     }
@@ -519,6 +532,8 @@ static bool is_in_place(const mr__cl_deck *d, const mr__cl_piece *pieces, size_t
 static int prepare_out(mr__cl_deck *d, uint64_t nbytes, const mr__cl_piece *pieces, size_t count, mr__detail *detail)
 {
     bool in_place = is_in_place(d, pieces, count);
+    if (d->kept != NULL)
+        return count == 0 ? 0 : mr__fail(detail, MR_EARGUMENT, "what is kept on the device has no pieces here");
     for (size_t i = 0; i < count; i++)
         if (pieces[i].at > nbytes || pieces[i].nbytes > nbytes - pieces[i].at)
             return mr__fail(detail, MR_EARGUMENT, "piece %zu is not inside of the batch", i);
