@@ -83,6 +83,7 @@ typedef struct settings {
     /* with what */
     uint32_t slots, read_depth, numa_node;
     uint64_t memory_nbytes, device_memory_nbytes, timeout_ns;
+    const char *keep;
     const char *reading, *device, *policy, *beside, *share, *trace;
     bool check_all, pin;
     bool man;
@@ -149,7 +150,7 @@ typedef struct command {
 
 extern const command command_info, command_convert, command_hash, command_verify, command_decode, command_index,
     command_generate, command_pack, command_merge, command_ls, command_cat, command_unpack, command_feed, command_show,
-    command_recipe, command_help;
+    command_recipe, command_devices, command_help;
 
 /* All of them, up to NULL, in the order in which help lists them. */
 extern const command *const commands[];

@@ -94,6 +94,12 @@ static int check_targets(const settings *s)
     return EXIT_USAGE;
 }
 
+/* Whether batches stay on a device, where no file is written from. */
+static bool is_kept(const settings *s)
+{
+    return strcmp(s->keep, "device") == 0;
+}
+
 /* A trace is written at the end: that it cannot be is better known before. */
 static int check_trace(const settings *s)
 {
@@ -133,6 +139,8 @@ int feed_check(const command *c, const settings *s)
         fault = "--bad-max cannot be 0: --bad=fail ends with the first one";
     else if (s->timeout_ns == 0)
         fault = "--timeout cannot be 0: without it nothing would end a wait for a dead disk";
+    else if (is_kept(s) && (strcmp(s->sink, "npy") == 0 || strcmp(s->sink, "raw") == 0))
+        fault = "--keep=device leaves batches on the device, and --sink=npy and raw write those of the host";
     else if (option_is_given(c, s, "max-batches") && s->max_batches == 0)
         fault = "--max-batches cannot be 0";
     if (fault != NULL)
@@ -258,6 +266,7 @@ int feed_options(const command *c, feeding *f, mr_loader_options *out)
         .timeout_ns = s->timeout_ns,
         .device = s->device,
         .device_memory_nbytes = s->device_memory_nbytes,
+        .keep = is_kept(s) ? MR_KEEP_DEVICE : MR_KEEP_HOST,
         .policy = s->policy,
         .beside = s->beside,
         .trace = trace_of(f),

@@ -274,6 +274,25 @@ static void put_mishaps(FILE *to, const terminal *t, const mr_loader_stats *s)
     }
 }
 
+/* What an accelerator's lanes did on the host, which is slower than it looks. */
+static void put_on_host(FILE *to, const terminal *t, const mr_loader_stats *s)
+{
+    unsigned width = t->width < TEXT_WIDTH ? t->width : TEXT_WIDTH;
+    for (uint32_t i = 0; i < s->device_count && i < MR_DEVICES_MAX; i++) {
+        const mr_device_stats *d = &s->devices[i];
+        char text[256];
+        if (d->on_host == 0)
+            continue;
+        int length = snprintf(text, sizeof text, "%.64s: %s image%s prepared by its threads on the host", d->name,
+                              count_text(d->on_host).text, plural(d->on_host));
+        if (d->refused != 0)
+            snprintf(text + length, sizeof text - (size_t)length, ", %s of them because it refused them",
+                     count_text(d->refused).text);
+        put_label(to, t, "on host");
+        put_wrapped(to, text, LABEL_CELLS, LABEL_CELLS, width);
+    }
+}
+
 static void put_trace(FILE *to, const terminal *t, const feeding *f)
 {
     const mr_loader_stats *s = &f->stats;
@@ -419,6 +438,7 @@ static void put_text(const feeding *f)
     put_devices(to, &t, &f->stats);
     put_stages(to, &t, &f->stats);
     put_mishaps(to, &t, &f->stats);
+    put_on_host(to, &t, &f->stats);
     put_waits(to, &t, f);
     put_shared(to, &t, &f->stats);
     put_targets(to, &t, f);
@@ -527,6 +547,8 @@ static void put_json_device(json *j, const mr_loader_stats *s, const mr_device_s
     json_number(j, "recovered", d->recovered);
     json_bool(j, "aside", d->aside);
     json_number(j, "returned", d->returned);
+    json_number(j, "on_host", d->on_host);
+    json_number(j, "refused", d->refused);
     json_close(j, '}');
 }
 

@@ -14,23 +14,9 @@
 #include <unistd.h>
 
 const command *const commands[] = {
-    &command_info,
-    &command_convert,
-    &command_hash,
-    &command_verify,
-    &command_decode,
-    &command_index,
-    &command_pack,
-    &command_unpack,
-    &command_merge,
-    &command_ls,
-    &command_cat,
-    &command_feed,
-    &command_show,
-    &command_recipe,
-    &command_generate,
-    &command_help,
-    NULL,
+    &command_info, &command_convert, &command_hash,    &command_verify,   &command_decode, &command_index,
+    &command_pack, &command_unpack,  &command_merge,   &command_ls,       &command_cat,    &command_feed,
+    &command_show, &command_recipe,  &command_devices, &command_generate, &command_help,   NULL,
 };
 
 const command *command_find(const char *name)

@@ -42,7 +42,7 @@ static void add_device(session *s, const mr__cl_entry *entry, const mr__cl_optio
     b->how = (playing){.play = opencl_play_tape, .user = &b->cl};
     b->slow = s->oclgrind;
     b->number = entry->number;
-    b->is_loaders = options->in_place;
+    b->is_loaders = options->in_place && !s->oclgrind;
     (void)snprintf(b->what, sizeof b->what, "%.60s, %.60s, %.60s%s%s", facts->name, entry->platform, facts->driver,
                    facts->subgroups ? ", teams are sub-groups" : ", teams are work-groups",
                    options->sends      ? "; as if its memory were apart"
@@ -64,7 +64,8 @@ static void add_devices(session *s, const char *library)
         printf("no OpenCL: %s\n", detail.text);
     for (size_t i = 0; i < count; i++) {
         mr__cl_options own = {.library = library, .number = entries[i].number, .in_place = true};
-        if (!entries[i].usable) {
+        own.simulator = s->oclgrind;
+        if (!entries[i].usable && !s->oclgrind) {
             printf("opencl:%u (%s) is not used: %s\n", entries[i].number, entries[i].facts.name, entries[i].why);
             continue;
         }
@@ -77,7 +78,7 @@ static void add_devices(session *s, const char *library)
     }
 }
 
-void backends_open(session *s, const char *library, bool emulator)
+void backends_open(session *s, const char *library, bool emulator, bool devices)
 {
     add_host(s, "host, portable", "portable", "plain C: what all others are compared with");
     add_host(s, "host", "", "the best instruction sets of this processor");
@@ -86,7 +87,8 @@ void backends_open(session *s, const char *library, bool emulator)
         add_emulator(s, "shuffled", 11, "the same, lanes and groups in a random order");
     }
     size_t before = s->count;
-    add_devices(s, library);
+    if (devices)
+        add_devices(s, library);
     if (s->oclgrind && s->count == before)
         give_up("--oclgrind", "no device is there");
     printf("\n| backend | is |\n| --- | --- |\n");

@@ -42,8 +42,8 @@ typedef struct session {
 
 /* --- backends.c --- */
 
-/* `library`: OpenCL's; NULL: as the player finds it. `emulator`: it is one of them. */
-void backends_open(session *s, const char *library, bool emulator);
+/* `library`: OpenCL's; NULL: as the player finds it. Emulator and devices are among them where they are wanted. */
+void backends_open(session *s, const char *library, bool emulator, bool devices);
 void backends_close(session *s);
 
 /* --- table.c --- */

@@ -13,6 +13,7 @@ static void usage(FILE *file)
                   "  --library FILE   OpenCL's library [MILLRACE_OPENCL, else libOpenCL.so.1]\n"
                   "  --oclgrind       devices are slow and watch what kernels do: fewer cases, and no emulator\n"
                   "  --no-emulator    leave it out\n"
+                  "  --no-devices     leave them out: under sanitizers that drivers are not made for\n"
                   "  --spoil          changes what the last backend makes: to see that it is found\n"
                   "  --quick          few cases of each row, and no large image: for tests\n");
 }
@@ -21,7 +22,7 @@ int main(int argc, char **argv)
 {
     static session s;
     const char *library = NULL;
-    bool emulator = true;
+    bool emulator = true, devices = true;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--only") == 0 && i + 1 < argc)
             s.only = argv[++i];
@@ -31,6 +32,8 @@ int main(int argc, char **argv)
             s.oclgrind = s.quick = true;
         else if (strcmp(argv[i], "--no-emulator") == 0)
             emulator = false;
+        else if (strcmp(argv[i], "--no-devices") == 0)
+            devices = false;
         else if (strcmp(argv[i], "--spoil") == 0)
             s.spoil = true;
         else if (strcmp(argv[i], "--quick") == 0)
@@ -41,10 +44,11 @@ int main(int argc, char **argv)
             return help ? 0 : 2;
         }
     }
-    backends_open(&s, library, emulator && !s.oclgrind);
+    backends_open(&s, library, emulator && !s.oclgrind, devices);
     run_steps(&s);
     run_forms(&s);
-    run_loaded(&s);
+    if (!s.oclgrind) // loaders do not take it
+        run_loaded(&s);
     backends_close(&s);
     printf("\n%lu rows. %lu times something was made beside the portable code; %lu times a device left it to the host; "
            "%lu differences.\n",

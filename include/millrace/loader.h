@@ -49,6 +49,12 @@ typedef enum mr_reading {
     MR_READ_AHEAD = 3    /* everything ahead, by io_uring or by threads */
 } mr_reading;
 
+/* Where batches are when they are delivered. */
+typedef enum mr_keep {
+    MR_KEEP_HOST = 0,  /* in the host's memory */
+    MR_KEEP_DEVICE = 1 /* in memory of the accelerator that prepares them (mr_batch_get_device) */
+} mr_keep;
+
 /* How threads are placed. */
 typedef enum mr_pinning {
     MR_PIN_NONE = 0, /* where the system puts them */
@@ -126,6 +132,8 @@ typedef struct mr_loader_options {
                                 "._-", that lend each other cores: `threads` are this one's own. NULL: its threads are
                                 its own. Batches do not depend on it */
     uint64_t device_memory_nbytes; /* that each accelerator may take of its own memory; 0: as much as it has for us */
+    mr_keep keep; /* DEVICE: one accelerator is named, alone or beside cpu, and batches stay there; what
+                     the host prepares of them is sent. Not with mixup and cutmix */
 } mr_loader_options;
 
 /*
@@ -139,13 +147,28 @@ typedef struct mr_batch {
     uint32_t size;     /* places */
     uint32_t count;    /* places before the padding */
     mr_output output;  /* of one sample */
-    void *images;      /* size x output.sample_nbytes, 64-byte aligned */
+    void *images;      /* size x output.sample_nbytes, 64-byte aligned; NULL: they are on a device (MR_KEEP_DEVICE) */
     size_t images_nbytes;
     int64_t *labels;     /* whole numbers; 0 for those of another kind: mr_batch_label; -1 for none, and in a pad */
     const uint8_t *mask; /* mr_mask */
     const uint64_t *ordinals;  /* of the samples; UINT64_MAX in a pad */
     const uint64_t *positions; /* in the epoch's global order; UINT64_MAX in a pad */
+    void *device_data;         /* MR_KEEP_DEVICE: images_nbytes there, of OpenCL a cl_mem; else NULL */
 } mr_batch;
+
+/*
+ * Where a batch is that stays on a device, by what its own interface calls it. All of it is there already. What is put
+ * into a queue of the context may use it at once, and is to have ended before mr_batch_release. The loader's: what is
+ * to live longer is retained.
+ */
+typedef struct mr_batch_device {
+    size_t struct_size;
+    const char *name; /* "opencl:0" */
+    void *memory;     /* mr_batch.device_data */
+    void *context;    /* OpenCL: the cl_context, */
+    void *device;     /* cl_device_id, */
+    void *queue;      /* and a cl_command_queue there that the loader puts nothing into */
+} mr_batch_device;
 
 /* What a stage of the work took. */
 typedef struct mr_stage_stats {
@@ -223,6 +246,8 @@ typedef struct mr_device_stats {
     bool aside;           /* it is set aside now */
     uint64_t returned;    /* samples that it did not prepare, and others did */
     const char *mishap;   /* one of these in words: "did not answer in time"; NULL: nothing happened */
+    uint64_t on_host;     /* samples of an accelerator that its lanes prepared on the host: it could not, */
+    uint64_t refused;     /* or among them, its kernels found them damaged: the host says how */
 } mr_device_stats;
 
 typedef struct mr_loader_stats {
@@ -338,6 +363,12 @@ MR_API int mr_batch_soft_labels(const mr_batch *batch, uint32_t classes, float *
  */
 MR_API int mr_batch_get_targets(const mr_batch *batch, uint32_t place, mr_targets *targets);
 
+/*
+ * Where it is, on its device. Set device->struct_size before the call. MR_EARGUMENT: it is the host's
+ * (mr_loader_options .keep).
+ */
+MR_API int mr_batch_get_device(const mr_batch *batch, mr_batch_device *device);
+
 /* Its key; "" for a pad. */
 MR_API const char *mr_batch_key(const mr_batch *batch, uint32_t place);
 
@@ -405,7 +436,8 @@ MR_API int mr_loader_get_stats(mr_loader *loader, mr_loader_stats *stats);
  * The sum over the places of a batch, pads left out, of XXH3(position, label, bytes); where the recipe mixes, how, its
  * weight and the partner's label follow the label; where targets are asked for, they follow the bytes. Such sums of all
  * batches of an epoch, of all ranks, add up (modulo 2^64) to the epoch's hash, which does not depend on how it was
- * dealt; with mixup and cutmix, as long as batch x world is the same.
+ * dealt; with mixup and cutmix, as long as batch x world is the same. A batch that is on a device is read back for it;
+ * 0: that failed.
  */
 MR_API uint64_t mr_batch_hash(const mr_batch *batch);
 

@@ -12,6 +12,7 @@
 #include <millrace/annotation.h>
 #include <millrace/codec.h>
 #include <millrace/dataset.h>
+#include <millrace/device.h>
 #include <millrace/error.h>
 #include <millrace/hooks.h>
 #include <millrace/image.h>

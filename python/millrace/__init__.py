@@ -11,6 +11,7 @@
     Recipe, and the steps  what becomes of an image: `mr.Recipe("rrc(224) flip")`, `mr.steps`
     decode, encode, info, recode   single images
     pack, verify           datasets in forms that are quick to read
+    devices                who can prepare samples here: `mr.Loader(..., device="cpu,opencl:0")`
     torch                  `mr.torch.Loader`: pinned memory, devices, Lightning; imported when it is first used
     Error                  whatever goes wrong: ArgumentError, DataError, StorageError, ...
 
@@ -37,6 +38,7 @@ from ._core import (
 )
 from ._core import MemoryError as MemoryError  # not in __all__, so that * does not hide Python's own
 from ._core import TimeoutError as TimeoutError
+from ._devices import Device, devices
 from .dataset import Dataset, Sample
 from .images import decode, encode, info, recode
 from .loader import Batch, Loader
@@ -56,6 +58,7 @@ __all__ = [
     "ClosedError",
     "DataError",
     "Dataset",
+    "Device",
     "DeviceError",
     "Error",
     "ForkedError",
@@ -66,6 +69,7 @@ __all__ = [
     "Sample",
     "StorageError",
     "decode",
+    "devices",
     "encode",
     "info",
     "pack",

@@ -225,9 +225,11 @@ def read_device(value: Any, name: str = "device") -> str | None:
     return ",".join(devices)
 
 
-def split_device(device: Any, prepare_on: Any) -> tuple[Any, str]:
+def split_device(device: Any, prepare_on: Any, keep: Any) -> tuple[Any, str]:
     """Of mr.torch.Loader's: torch's device, where batches go, and who prepares them. `device` may also be
     names that only the library has; "cpu" is the same for both."""
+    if keep not in (None, "host"):
+        raise ArgumentError(f"keep={keep!r}: tensors are made of the host's memory; mr.Loader leaves it to a device")
     names = isinstance(device, (list, tuple))
     if isinstance(device, str):
         names = "," in device or device.split(":")[0].strip() in ("auto", "opencl", "sim")
@@ -243,6 +245,7 @@ _CHOICES = {
     "bad": ("fail", "skip", "replace"),
     "policy": ("auto", "interbatch", "intrabatch", "naive-device", "fusion"),
     "beside": ("auto", "off", "exclusive", "duty", "overlapped"),
+    "keep": ("host", "device"),
 }
 
 
@@ -277,8 +280,10 @@ def read_options(given: Mapping[str, Any]) -> dict[str, Any]:
         options[name] = whole_or_none(name, given[name])
     for name in ("drop_last", "check_all"):
         options[name] = flag(name, given[name])
-    for name in ("weights", "form", "reading", "bad", "policy", "beside", "share", "mask_member"):
+    for name in ("weights", "form", "reading", "bad", "policy", "beside", "share", "mask_member", "keep"):
         options[name] = given[name]
+    if options["keep"] == "device" and flag("copy", given["copy"]):
+        raise ArgumentError('keep="device" leaves batches where they are, and copy=True copies them: leave one out')
     parts = {name: options[name] for name in ("block", "window", "weights", "draws", "repeats")}
     options["order"] = order_of(given["order"], flag("shuffle", given["shuffle"]), parts)
     return options

@@ -127,7 +127,8 @@ class Batch:
     last: bool
     size: int
     count: int
-    images: Array
+    images: Array  # ArgumentError with keep="device"
+    device_data: int | None  # with keep="device": a cl_mem
     labels: Array  # int64
     mask: Array  # uint8, mr_mask
     ordinals: Array  # uint64
@@ -140,6 +141,7 @@ class Batch:
     def targets(self, place: int, /) -> dict[str, Any]: ...
     # {"width", "height", "boxes": (n, 4) f32, "rotated": (n, 5), "categories": int64, "areas": f32, "flags": u8, "origins": u64,
     #  "keypoints": (k, 3) f32, "keypoint_starts": u64, "mask": (h, w) u8, "masks": (n, h, w) u8}; those that were not asked for are None
+    def device(self) -> dict[str, Any] | None: ...  # {"name", "memory", "context", "device", "queue"}, with keep="device"
     def hash(self) -> int: ...
 
 @final
@@ -186,6 +188,7 @@ class Loader:
         share: str | None = None,
         trace: int = 0,
         device_memory_nbytes: int = 0,
+        keep: Literal["host", "device"] = "host",
         limits: Mapping[str, int] | None = None,  # pixels, nbytes, scans, memory_nbytes
     ) -> Loader: ...
     def next(self) -> Batch | None: ...  # None when all epochs are over
@@ -264,3 +267,4 @@ def verify(
 def version() -> str: ...
 def cpu() -> str: ...
 def threads_default() -> int: ...
+def devices() -> list[dict[str, Any]]: ...  # the fields of mr_device_info, "decodes" (a list), "lacks" (words)

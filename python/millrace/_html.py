@@ -76,7 +76,7 @@ def batch_html(batch: Batch) -> str:
     output = batch._loader.recipe.output()
     ordinals = batch.ordinals.tolist()[: min(batch.count, SHOWN)]
     texts, keys = [_label(batch, ordinal) for ordinal in ordinals], batch.keys[: len(ordinals)]
-    if output["dtype"] == "uint8":
+    if output["dtype"] == "uint8" and batch.device is None:
         pngs = (_png(batch.images[place], output) for place in range(len(ordinals)))
         figures = (_figure(png, text, key, output["width"]) for png, text, key in zip(pngs, texts, keys))
         inside = f'<div class="grid">{"".join(figures)}</div>'

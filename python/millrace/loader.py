@@ -59,6 +59,7 @@ class Batch:
     `last`                  whether it is the last one of its epoch
     `count`, `size`         samples; places (more than samples only at an epoch's end)
     `mix`                   how mixup and cutmix mixed it, a dict; None without
+    `device`                with `keep="device"` where it is, a dict, and there are no `images`; else None
     `raw`                   the batch of the extension, for what is not here; None with `copy=True`
     ======================  ===============================================================================
     """
@@ -126,6 +127,17 @@ class Batch:
         """How mixup or cutmix mixed it: kind, weight, box, partners (their labels), ordinals; None without."""
         mix: dict[str, Any] | None = self._have("mix")
         return mix
+
+    @property
+    def device(self) -> dict[str, Any] | None:
+        """With `keep="device"`: name ("opencl:0"), and as numbers memory (a cl_mem with the images, all there),
+        context, device and a queue of OpenCL's that nothing else is put into. What was put into a queue of that context
+        is to have ended before the batch goes.
+
+        >>> buffer = pyopencl.Buffer.from_int_ptr(batch.device["memory"])
+        >>> queue = pyopencl.CommandQueue.from_int_ptr(batch.device["queue"])
+        """
+        return None if self.raw is None else self.raw.device()
 
     def soft_labels(self, classes: int) -> Any:
         """Labels as weights: float32, a row of `classes` for each sample. Of what was mixed, both have their share.
@@ -289,6 +301,7 @@ class Loader:
                    host and every accelerator that can be used, but for those that are the host's own cores;
                    "sim:FILE": a simulated machine (doc/hardware.md), by whose clock the loader's times are
       device_memory   memory of its own that each accelerator may take: bytes, or "512MB"
+      keep         "device": batches stay in memory of the one accelerator of `device` (`Batch.device`), without images
       policy       which device prepares which sample: "auto", by predicted cost; or a baseline to compare it with:
                    "interbatch", "intrabatch", "naive-device", "fusion"
       beside       when an accelerator that also trains may prepare: "auto", "off", "exclusive", "duty", "overlapped"
@@ -339,6 +352,7 @@ class Loader:
         timeout: float | None = 60.0,
         device: str | Sequence[str] = "cpu",
         device_memory: int | str | None = None,
+        keep: Literal["host", "device"] = "host",
         policy: Literal["auto", "interbatch", "intrabatch", "naive-device", "fusion"] | None = None,
         beside: Literal["auto", "off", "exclusive", "duty", "overlapped"] | None = None,
         share: str | None = None,

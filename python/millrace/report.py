@@ -118,6 +118,7 @@ class Report:
         lines += self._device_lines()
         lines += ["", *self._stage_lines(), ""]
         lines += [_labelled("mishap", text) for text in self._mishaps()]
+        lines += [_labelled("on host", text) for text in self._on_host()]
         lines += [_labelled(name, value) for name, value in self._waits()]
         lines += [_labelled("binds", f"{self.bottleneck}: {self.why}")]
         lines += [_labelled("to change" if i == 0 else "", text) for i, text in enumerate(self.advice)]
@@ -145,6 +146,7 @@ class Report:
             for d in self.devices
         ]
         told += [("mishap", text) for text in self._mishaps()]
+        told += [("on host", text) for text in self._on_host()]
         heads = '<th class="n">images</th><th class="n">p50</th><th class="n">p99</th><th class="n">bytes</th>'
         changes = "".join(f"<li>{escape(text)}</li>" for text in self.advice)
         return (
@@ -204,6 +206,15 @@ class Report:
                 again = f"its {count_text(d['returned'], 'image')} {were} not lost, but prepared again"
                 end = "not used at the end" if d["aside"] else "in use again at the end"
                 texts.append(f"{d['name']}: {'; '.join([*parts, again, end])}")
+        return texts
+
+    def _on_host(self) -> list[str]:
+        """What an accelerator's threads did on the host, which is slower than it looks."""
+        texts = []
+        for d in self.devices:
+            if d["on_host"]:
+                why = f", {count_text(d['refused'])} of them because it refused them" if d["refused"] else ""
+                texts.append(f"{d['name']}: {count_text(d['on_host'], 'image')} prepared by its threads on the host{why}")
         return texts
 
     def _busy(self) -> list[dict[str, Any]]:

@@ -231,7 +231,7 @@ class Loader(_loader.Loader):
         self._tv_tensors = tv_tensors_module(tv_tensors) if options.get("targets") else None
         self._feed: Feed | None = None
         pin = None if pin_memory is None else flag("pin_memory", pin_memory)
-        device, options["device"] = split_device(device, prepare_on)
+        device, options["device"] = split_device(device, prepare_on, given.get("keep"))
         self._set_up_feed(_cuda or Cuda(), pin, device, options)
         super().__init__(dataset, recipe, **options)
         self._check_mixing()

@@ -107,10 +107,20 @@ static PyObject *get_images(PyObject *self, void *none)
     (void)none;
     const mr_batch *b = batch_of(self);
     const mr_output *o = &b->output;
+    if (b->images == NULL)
+        return mr_py_refuse(mr_py_state_of_type(Py_TYPE(self)),
+                            "the images are in memory of the device (keep=\"device\"): device_data is where");
     size_t planes[] = {b->size, o->channels, o->height, o->width},
            pixels[] = {b->size, o->height, o->width, o->channels};
     return mr_py_array_new(mr_py_state_of_type(Py_TYPE(self)), &((batch *)self)->lent->owner, b->images,
                            mr_py_dtype_of(o->dtype), 4, o->layout == MR_NCHW ? planes : pixels, false);
+}
+
+static PyObject *get_device_data(PyObject *self, void *none)
+{
+    (void)none;
+    void *data = batch_of(self)->device_data;
+    return data != NULL ? PyLong_FromVoidPtr(data) : Py_NewRef(Py_None);
 }
 
 static PyObject *get_labels(PyObject *self, void *none)
@@ -262,6 +272,19 @@ static PyObject *get_targets(PyObject *self, PyObject *object)
     return mr_py_raise(state, code, NULL);
 }
 
+static PyObject *get_device(PyObject *self, PyObject *none)
+{
+    (void)none;
+    mr_batch_device at = {.struct_size = sizeof at};
+    if (refuse_child(self) < 0)
+        return NULL;
+    if (mr_batch_get_device(batch_of(self), &at) != 0)
+        Py_RETURN_NONE;
+    return Py_BuildValue("{s:s,s:N,s:N,s:N,s:N}", "name", at.name, "memory", PyLong_FromVoidPtr(at.memory), "context",
+                         PyLong_FromVoidPtr(at.context), "device", PyLong_FromVoidPtr(at.device), "queue",
+                         PyLong_FromVoidPtr(at.queue));
+}
+
 static PyObject *get_hash(PyObject *self, PyObject *none)
 {
     (void)none;
@@ -289,6 +312,8 @@ static PyGetSetDef attributes[] = {
     {"size", get_size, NULL, "Its places.", NULL},
     {"count", get_count, NULL, "Its places before the padding.", NULL},
     {"images", get_images, NULL, "The images of all places.", NULL},
+    {"device_data", get_device_data, NULL, "With keep=\"device\": the memory there, of OpenCL a cl_mem; or None.",
+     NULL},
     {"labels", get_labels, NULL, "int64; -1 in a pad, 0 where a label is no whole number: label(place).", NULL},
     {"mask", get_mask, NULL, "uint8: 0 a sample, 1 a pad, 2 a substitute for a bad sample, 3 a black image for one.",
      NULL},
@@ -309,6 +334,9 @@ static PyMethodDef methods[] = {
      "wants."},
     {"targets", get_targets, METH_O,
      "targets($self, place, /)\n--\n\nBoxes, masks and others of the sample of a place."},
+    {"device", get_device, METH_NOARGS,
+     "device($self, /)\n--\n\nWith keep=\"device\": its name, memory, context, device and queue, as OpenCL has them; "
+     "or None."},
     {"hash", get_hash, METH_NOARGS,
      "hash($self, /)\n--\n\nThe sum of the hashes of its samples; over an epoch, modulo 2**64, the epoch's hash."},
     {NULL, NULL, 0, NULL}};

@@ -165,6 +165,9 @@ int mr_py_add_preparer(PyObject *module, mr_py_state *state);
 int mr_py_add_codec(PyObject *module, mr_py_state *state);
 int mr_py_add_pack(PyObject *module, mr_py_state *state);
 
+/* _core.devices(): devices.c. */
+PyObject *mr_py_devices(PyObject *module, PyObject *none);
+
 /* What mr_py_add_codec made; when the module goes. */
 void mr_py_free_codec(mr_py_state *state);
 

@@ -352,7 +352,8 @@ static PyObject *device_dict(const mr_device_stats *d)
                   {"failures", d->failures},   {"gave_back", d->gave_back},
                   {"late", d->late},           {"damaged", d->damaged},
                   {"no_memory", d->no_memory}, {"recovered", d->recovered},
-                  {"returned", d->returned}};
+                  {"returned", d->returned},   {"on_host", d->on_host},
+                  {"refused", d->refused}};
     PyObject *dict = PyDict_New();
     int result = dict != NULL ? mr_py_put(dict, "name", PyUnicode_FromString(d->name)) : -1;
     for (size_t i = 0; result == 0 && i < sizeof counts / sizeof *counts; i++)

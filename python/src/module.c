@@ -38,6 +38,8 @@ static PyMethodDef functions[] = {
     {"threads_default", threads_default, METH_NOARGS,
      "threads_default()\n--\n\nHow many threads are used when nobody says: what affinity and the cgroup's quota "
      "allow."},
+    {"devices", mr_py_devices, METH_NOARGS,
+     "devices()\n--\n\nWho can prepare samples here, a dict each, and why others cannot."},
     {NULL, NULL, 0, NULL}};
 
 mr_py_state *mr_py_state_of(PyObject *module)

@@ -19,6 +19,7 @@ static const char *const ORDERS[] = {"shuffled", "sequential", "windowed", "weig
 static const char *const READINGS[] = {"auto", "threads", "direct", "ahead", NULL};
 static const char *const PINNINGS[] = {"none", "cores", NULL};
 static const char *const BADS[] = {"fail", "skip", "replace", NULL};
+static const char *const KEEPS[] = {"host", "device", NULL};
 
 #define AT(field) offsetof(mr_loader_options, field)
 static const option OPTIONS[] = {
@@ -57,6 +58,7 @@ static const option OPTIONS[] = {
     {"share", TEXT, AT(share), NULL},
     {"trace", U64, AT(trace), NULL},
     {"device_memory_nbytes", U64, AT(device_memory_nbytes), NULL},
+    {"keep", CHOICE, AT(keep), KEEPS},
     {"limits", OTHER, 0, NULL},
 };
 enum { OPTION_COUNT = sizeof OPTIONS / sizeof *OPTIONS };
@@ -97,7 +99,8 @@ static int read_text(mr_py_state *state, const option *o, PyObject *value, char 
     }
     int choice = mr_py_choice(state, o->name, text, o->choice);
     _Static_assert(sizeof(mr_order_kind) == sizeof(int) && sizeof(mr_reading) == sizeof(int) &&
-                       sizeof(mr_pinning) == sizeof(int) && sizeof(mr_bad_policy) == sizeof(int),
+                       sizeof(mr_pinning) == sizeof(int) && sizeof(mr_bad_policy) == sizeof(int) &&
+                       sizeof(mr_keep) == sizeof(int),
                    "a choice is written as an int");
     memcpy(to, &choice, sizeof choice);
     return choice < 0 ? -1 : 0;

@@ -104,6 +104,68 @@ def test_an_accelerator_alone_is_in_the_report():
     assert loader.stats()["devices"][0]["samples"] >= len(loader.dataset)
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "no accelerator is here that could have them: name one, as in opencl:0 or cpu,opencl:0"),
+        ({"keep": "there"}, "keep cannot be 'there' (one of: host, device)"),
+        ({"copy": True, "device": "opencl"}, "copy=True copies them: leave one out"),
+    ],
+)
+def test_what_cannot_be_kept(options, words):
+    with pytest.raises(mr.ArgumentError) as caught:
+        make(**{"keep": "device", **options})
+    assert words in str(caught.value)
+
+
+@needs_opencl
+def test_nobody_mixes_on_a_device():
+    with pytest.raises(mr.ArgumentError, match="the recipe mixes them"):
+        mr.Loader(folder(), "rrc(24) mixup(0.2)", device="opencl", keep="device")
+
+
+@needs_opencl
+@pytest.mark.parametrize("device", ["opencl", "cpu,opencl"])
+def test_batches_that_stay_on_a_device(device):
+    there, here = make(device=device, keep="device"), make()
+    for batch, plain in zip(there, here, strict=True):
+        assert batch.raw.hash() == plain.raw.hash() and plain.device is None and plain.raw.device_data is None
+        assert batch.labels.tolist() == plain.labels.tolist()
+        assert batch.device["name"].startswith("opencl:") and batch.device["memory"] == batch.raw.device_data
+        assert all(isinstance(batch.device[name], int) for name in ("memory", "context", "device", "queue"))
+        with pytest.raises(mr.ArgumentError, match="in memory of the device .keep=.device.."):
+            batch.images  # noqa: B018
+        assert "<table>" in batch._repr_html_()
+
+
+@needs_opencl
+def test_pyopencl_takes_what_stays():
+    cl, numpy = pytest.importorskip("pyopencl"), pytest.importorskip("numpy")
+    for batch, plain in zip(make(device="opencl", keep="device"), make(pad=True, to="numpy"), strict=True):
+        queue = cl.CommandQueue.from_int_ptr(batch.device["queue"])
+        buffer = cl.Buffer.from_int_ptr(batch.device["memory"])
+        images = numpy.empty(plain.images.shape, plain.images.dtype)
+        cl.enqueue_copy(queue, images, buffer)
+        assert (images == plain.images).all()
+
+
+def test_what_is_here(monkeypatch):
+    found = mr.devices()
+    assert found[0].device == "cpu" and found[0].usable and found[0].why == "" and found[0].units >= 1
+    assert found[0].lacks == () and {"jpeg", "png", "l3"} <= set(found[0].decodes)
+    assert str(found[0]) == f"cpu: {found[0].name}"
+    assert len({one.device for one in found}) == len(found) and all(one.usable == (one.why == "") for one in found)
+    with pytest.raises(AttributeError):
+        found[0].usable = False
+    if has_opencl():
+        usable = [one for one in found if one.usable and one.device.startswith("opencl:")]
+        assert usable and usable[0].memory_nbytes > 0 and "l3" in usable[0].decodes
+        assert all(one.device != "cpu" or not one.is_host for one in usable)
+    monkeypatch.setenv("MILLRACE_OPENCL", "/nowhere/libOpenCL.so")
+    missing = [one for one in mr.devices() if not one.usable]
+    assert missing and "not usable" in str(missing[0]) and missing[0].why
+
+
 def test_torch():
     torch = pytest.importorskip("torch")
 
@@ -116,6 +178,8 @@ def test_torch():
         of(prepare_on=["cpu", "opencll"])
     with pytest.raises(TypeError, match="prepare_on=.* is neither a text"):
         of(prepare_on=3)
+    with pytest.raises(mr.ArgumentError, match="tensors are made of the host's memory"):
+        of(device="opencl", keep="device")
     plain = torch.cat([images for images, _ in of()])
     for options in ({"prepare_on": "cpu"}, {"prepare_on": "auto", "device": "cpu"}, {"device": "auto"}):
         assert torch.equal(torch.cat([images for images, _ in of(**options)]), plain)

@@ -113,7 +113,7 @@ def test_options_are_those_of_the_loader():
         for name, parameter in inspect.signature(mr.Loader).parameters.items()
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY
     }
-    assert LoaderOptions.__annotations__.keys() == kinds.keys() - {"device"}
+    assert LoaderOptions.__annotations__.keys() == kinds.keys() - {"device", "keep"}
     for name, kind in LoaderOptions.__annotations__.items():
         assert name == "to" or kind.__forward_arg__.replace('"', "'") == kinds[name].replace('"', "'")
     own, more = {"rank", "world", "threads", "epoch", "to"}, {"tv_tensors", "num_classes"}

@@ -138,6 +138,9 @@ char *mr__cache_path(mr_dataset *d, const char *path, bool folder, int *error);
  */
 char *mr__cache_folder(const mr_hooks *hooks, const char *name, int *error);
 
+/* Of the files there that `is_ours` knows by name, those that were written longest ago are removed: `most` stay. */
+void mr__cache_trim(const mr_hooks *hooks, const char *folder, bool (*is_ours)(const char *name), size_t most);
+
 /* Copies of texts; NULL: no memory. */
 char *mr__text_copy(const mr_hooks *hooks, const char *text);
 __attribute__((format(printf, 2, 3))) char *mr__text_format(const mr_hooks *hooks, const char *format, ...);

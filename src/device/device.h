@@ -38,6 +38,9 @@ typedef struct mr__device_options {
     struct mr__board *board;           /* lanes run only on cores that this gives them (cpu/cores.h); NULL: on any */
 } mr__device_options;
 
+/* A batch is where it is to stay; or is not: `code`, and why. */
+typedef void mr__kept(void *user, int code, const char *why);
+
 typedef struct mr__device_memory {
     uint64_t total_nbytes, free_nbytes, budget_nbytes; /* 0: not known, or the host's */
 } mr__device_memory;
@@ -51,6 +54,12 @@ typedef struct mr__device_info {
 } mr__device_info;
 
 typedef struct mr__device mr__device;
+
+/* Tasks that an accelerator's lanes did on the host. */
+typedef struct mr__device_tally {
+    uint64_t on_host; /* in all */
+    uint64_t refused; /* of these: a kernel would not */
+} mr__device_tally;
 
 /* One of several of a type that are here. */
 typedef struct mr__device_found {
@@ -107,6 +116,24 @@ typedef struct mr__device_type {
     bool (*advance)(mr__device *device);
     uint64_t (*now_ns)(const mr__device *device); /* with advance */
 
+    /* What became of tasks that the device itself could not do. NULL: there are no such. */
+    mr__device_tally (*tally)(const mr__device *device);
+
+    /*
+     * Batches that stay where they are made: memory of the device's, of so many bytes, that goes with the device. What
+     * this device prepares of such a batch (task->keep) it puts there, and need not put into slots. What others
+     * prepared is sent: the bytes stay as they are until `told`. Once all is there, or cannot be (MR_EDEVICE with
+     * words), keep_finish calls `told`, once, from any thread, perhaps before it returns. Nothing of an earlier batch
+     * is on its way then. NULL, all five: it has no memory that anybody could use.
+     */
+    int (*keep_new)(mr__device *device, uint64_t nbytes, mr__keep **out, mr__detail *detail);
+    void (*keep_send)(mr__device *device, mr__keep *keep, uint64_t at, const void *bytes, uint64_t nbytes);
+    void (*keep_finish)(mr__device *device, mr__keep *keep, mr__kept *told, void *user);
+    /* Back to the host, for who looks at it; waits. */
+    int (*keep_read)(mr__device *device, mr__keep *keep, uint64_t at, void *to, uint64_t nbytes);
+    /* By what a program knows it; the name is left to the caller. */
+    mr_batch_device (*keep_tell)(mr__device *device, const mr__keep *keep);
+
     /* The meters of its lanes, and the processor's time that they took; *count of them. */
     const mr__thread_meter *const *(*meters)(const mr__device *device, size_t *count);
     uint64_t (*core_ns)(mr__device *device);
@@ -142,6 +169,7 @@ int mr__device_open(const mr__device_type *type, const mr__device_options *optio
                     mr__detail *detail);
 bool mr__device_takes(const mr__device *device, mr_form form, mr_step_kind step);
 mr__device_memory mr__device_read_memory(mr__device *device);
+mr__device_tally mr__device_read_tally(const mr__device *device);
 void mr__device_cancel(mr__device *device);
 bool mr__device_abandon(mr__device *device); /* false: it cannot */
 bool mr__device_advance(mr__device *device); /* false also where time goes by itself */

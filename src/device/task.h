@@ -10,6 +10,9 @@
 #include "step/recipe.h"
 #include <millrace/loader.h>
 
+/* Memory of a device in which a batch stays: device/device.h. */
+typedef struct mr__keep mr__keep;
+
 /* What a sample has beside its image: device/targets.h. */
 typedef struct mr__task_targets mr__task_targets;
 
@@ -21,19 +24,21 @@ typedef struct mr__task {
     const uint32_t *draws;
     void *slot;                /* output.sample_nbytes, its own */
     mr__task_targets *targets; /* likewise; NULL: none are read */
-    void *batch;               /* whose it is; for the submitter */
-    void *job;                 /* what the scheduler placed it with; NULL: nobody did */
-    struct mr__task *next;     /* of one submission, or of what is done together; NULL: the last */
-    int code;                  /* when it is done: 0, or why the slot is not filled */
-    uint32_t lane;             /* when it is done: who did it, of its device; */
-    uint64_t begun_ns;         /* since when, by the device's clock (of a submission: when its first task began); */
-    uint64_t busy_ns;          /* and how long a lane was busy with it: its share, where tasks are done together */
-    bool has_sum;              /* when it is done: the device says what it made, */
-    uint64_t sum;              /* XXH3 of the slot's bytes: what came over a link can be checked by it */
-    bool wrong;                /* and it does not fit: for the submitter */
-    bool again;                /* likewise: it was bad, and is aimed at another sample, which is to be done */
-    uint32_t lacked;           /* likewise: devices that cannot do it, a bit each; */
-    uint64_t need_nbytes;      /* and what it takes of the memory of others, at most */
+    mr__keep *keep;        /* the batch stays on the device whose this is: it puts the sample there; NULL: it does */
+    uint64_t keep_at;      /* not. And where in that */
+    void *batch;           /* whose it is; for the submitter */
+    void *job;             /* what the scheduler placed it with; NULL: nobody did */
+    struct mr__task *next; /* of one submission, or of what is done together; NULL: the last */
+    int code;              /* when it is done: 0, or why the slot is not filled */
+    uint32_t lane;         /* when it is done: who did it, of its device; */
+    uint64_t begun_ns;     /* since when, by the device's clock (of a submission: when its first task began); */
+    uint64_t busy_ns;      /* and how long a lane was busy with it: its share, where tasks are done together */
+    bool has_sum;          /* when it is done: the device says what it made, */
+    uint64_t sum;          /* XXH3 of the slot's bytes: what came over a link can be checked by it */
+    bool wrong;            /* and it does not fit: for the submitter */
+    bool again;            /* likewise: it was bad, and is aimed at another sample, which is to be done */
+    uint32_t lacked;       /* likewise: devices that cannot do it, a bit each; */
+    uint64_t need_nbytes;  /* and what it takes of the memory of others, at most */
     mr__detail detail;
 } mr__task;
 

@@ -12,20 +12,20 @@
 
 typedef int8 mr__eight;
 
-MR_INLINE mr__eight mr__eight_of(int32_t n)
+MR_INLINE void mr__eight_set(mr__eight *sum, int32_t n)
 {
-    return (int8)(n);
+    *sum = (int8)(n);
 }
 
-MR_INLINE mr__eight mr__eight_add(mr__eight sum, int32_t weight, MR_GLOBAL const uint8_t *at)
+MR_INLINE void mr__eight_add(mr__eight *sum, int32_t weight, MR_GLOBAL const uint8_t *at)
 {
-    return sum + weight * convert_int8(vload8(0, at));
+    *sum += weight * convert_int8(vload8(0, at));
 }
 
-/* Without the lowest bits, and within 0 to 255. */
-MR_INLINE void mr__eight_bytes(mr__eight sum, uint32_t bits, uint8_t to[8])
+/* Without the lowest bits, and within 0 to 255; ends are vectors too, since Oclgrind takes no plain number for one. */
+MR_INLINE void mr__eight_bytes(const mr__eight *sum, uint32_t bits, uint8_t to[8])
 {
-    vstore8(convert_uchar8(clamp(sum >> (int8)(bits), 0, 255)), 0, to);
+    vstore8(convert_uchar8(clamp(*sum >> (int8)(bits), (int8)(0), (int8)(255))), 0, to);
 }
 
 #else
@@ -34,23 +34,22 @@ typedef struct mr__eight {
     int32_t v[8];
 } mr__eight;
 
-MR_INLINE mr__eight mr__eight_of(int32_t n)
-{
-    mr__eight eight = {{n, n, n, n, n, n, n, n}};
-    return eight;
-}
-
-MR_INLINE mr__eight mr__eight_add(mr__eight sum, int32_t weight, MR_GLOBAL const uint8_t *at)
+MR_INLINE void mr__eight_set(mr__eight *sum, int32_t n)
 {
     for (uint32_t i = 0; i < 8; i++)
-        sum.v[i] += weight * (int32_t)at[i];
-    return sum;
+        sum->v[i] = n;
 }
 
-MR_INLINE void mr__eight_bytes(mr__eight sum, uint32_t bits, uint8_t to[8])
+MR_INLINE void mr__eight_add(mr__eight *sum, int32_t weight, MR_GLOBAL const uint8_t *at)
+{
+    for (uint32_t i = 0; i < 8; i++)
+        sum->v[i] += weight * (int32_t)at[i];
+}
+
+MR_INLINE void mr__eight_bytes(const mr__eight *sum, uint32_t bits, uint8_t to[8])
 {
     for (uint32_t i = 0; i < 8; i++) {
-        int32_t value = sum.v[i] >> bits;
+        int32_t value = sum->v[i] >> bits;
         to[i] = (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
     }
 }

@@ -35,12 +35,15 @@ MR_INLINE uint8_t mr__rounded_u8(float value)
     return whole <= 0.0f ? 0 : whole >= 255.0f ? 255 : (uint8_t)(int32_t)whole;
 }
 
-/* Where a place outside of 0 to side - 1 is mirrored to; the outermost one is not repeated. It is off by less than a
- * side. */
+/*
+ * Where a place outside of 0 to side - 1 is mirrored to; the outermost one is not repeated. It is off by less than a
+ * side: a turn of there and back further on it is the same place.
+ */
 MR_INLINE int32_t mr__mirrored(int32_t at, int32_t side)
 {
-    at = at < 0 ? -at : at;
-    return at < side ? at : 2 * (side - 1) - at;
+    int32_t turn = 2 * (side - 1);
+    at += at < 0 ? turn : 0;
+    return at < side ? at : turn - at;
 }
 
 #endif

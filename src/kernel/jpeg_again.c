@@ -31,9 +31,9 @@ typedef struct storing {
     void *work; /* of the assembly */
 } storing;
 
-static bool make_layout(uint32_t width, uint32_t height, uint32_t parts, mr__jpeg_layout *layout)
+bool mr__jpeg_again_layout(uint32_t width, uint32_t height, uint32_t channels, mr__jpeg_layout *layout)
 {
-    mr__jpeg_frame frame = {width, height, parts, .h = {2, 1, 1}, .v = {2, 1, 1}};
+    mr__jpeg_frame frame = {width, height, channels, .h = {2, 1, 1}, .v = {2, 1, 1}};
     return mr__jpeg_layout_init(layout, &frame, 1);
 }
 
@@ -41,7 +41,7 @@ static bool make_layout(uint32_t width, uint32_t height, uint32_t parts, mr__jpe
 static mr_rect mcus_of(uint32_t width, uint32_t height, mr_rect wanted)
 {
     mr__jpeg_layout layout;
-    if (!make_layout(width, height, 3, &layout))
+    if (!mr__jpeg_again_layout(width, height, 3, &layout))
         return (mr_rect){0, 0, 0, 0};
     return mr__jpeg_layout_blocks(&layout, 1, wanted);
 }
@@ -229,7 +229,7 @@ void mr__jpeg_again_run(const mr__jpeg_again *again, mr__cpu_flags cpu, void *wo
 {
     storing s;
     uint32_t done = 0;
-    if (!make_layout(again->width, again->height, again->from.channels, &s.layout))
+    if (!mr__jpeg_again_layout(again->width, again->height, again->from.channels, &s.layout))
         return;
     start(&s, again, cpu, work);
     for (uint32_t i = 0; i < s.mcus.height; i++) {

@@ -21,6 +21,9 @@ typedef struct mr__jpeg_again {
 /* The part that a part is made of: all squares of 16 x 16 that it touches, and whose chroma is blended into it. */
 mr_rect mr__jpeg_again_need(uint32_t width, uint32_t height, mr_rect wanted);
 
+/* How such a file is laid out, for 1 or 3 channels. False: no JPEG has these sides. */
+bool mr__jpeg_again_layout(uint32_t width, uint32_t height, uint32_t channels, mr__jpeg_layout *layout);
+
 /* `work` has mr__jpeg_again_nbytes bytes for the width of the part wanted, 64-byte aligned. */
 size_t mr__jpeg_again_nbytes(uint32_t width);
 void mr__jpeg_again_run(const mr__jpeg_again *again, mr__cpu_flags cpu, void *work);

@@ -124,16 +124,32 @@ static size_t write_head(uint8_t head[40], const mr__slot *slot, uint32_t place)
     return 40;
 }
 
+/* Its images; of a batch that is on a device, read back. NULL: that failed. */
+static const uint8_t *images_of(const mr_batch *batch)
+{
+    const mr__slot *slot = (const mr__slot *)batch;
+    mr__device *device = slot->loader->team.keeper;
+    if (slot->keep == NULL)
+        return batch->images;
+    if (mr__loader_here(slot->loader) != 0 ||
+        device->type->keep_read(device, slot->keep, 0, slot->images, batch->images_nbytes) != 0)
+        return NULL;
+    return slot->images;
+}
+
 uint64_t mr_batch_hash(const mr_batch *batch)
 {
     uint64_t sum = 0;
     size_t nbytes = batch != NULL ? batch->output.sample_nbytes : 0;
-    for (uint32_t i = 0; batch != NULL && i < batch->count; i++) {
+    const uint8_t *images = batch != NULL ? images_of(batch) : NULL;
+    if (images == NULL)
+        return 0;
+    for (uint32_t i = 0; i < batch->count; i++) {
         uint8_t head[40];
         mr__hasher hasher;
         mr__hasher_init(&hasher);
         mr__hasher_add(&hasher, head, write_head(head, (const mr__slot *)batch, i));
-        mr__hasher_add(&hasher, (const uint8_t *)batch->images + i * nbytes, nbytes);
+        mr__hasher_add(&hasher, images + i * nbytes, nbytes);
         mr_targets targets = {.struct_size = sizeof targets};
         if (mr_batch_get_targets(batch, i, &targets) == 0)
             hash_targets(&hasher, &targets);

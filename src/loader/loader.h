@@ -13,6 +13,7 @@
  *     batch.c       what can be asked of a batch
  *     stats.c       what it did with its time
  *     lend.c        memory of a device that the program lends
+ *     keep.c        batches that stay on a device
  *     preparer.c    single samples
  *     naming.c      devices as a user names them
  *     team_open.c   from names to devices that work
@@ -23,7 +24,8 @@
  * 1. Each slot is free, or in the queue (being filled or mixed, or ready), or lent to a consumer. The queue is in the
  *    order of batches; its first is delivered next, and only when it is ready.
  * 2. A slot's `open` counts its tasks that are not settled, and one more while its pads are made. At 0 it is ready, or
- *    is mixed by the thread that brought it there: that is one more again, until it is done.
+ *    is mixed by the thread that brought it there, or is not yet where it is to stay: that is one more again, until it
+ *    is done.
  * 3. in_flight counts what is dispatched and not settled, those pads and that mixing: it never exceeds the device's
  *    depth by more than the slots. While it is 0, nobody writes to a slot.
  * 4. If places can be dispatched (a slot is free, the device has room, nothing failed), somebody is about to do it:
@@ -48,7 +50,7 @@
 typedef enum mr__slot_state {
     MR__SLOT_FREE,
     MR__SLOT_FILLING,
-    MR__SLOT_MIXING,
+    MR__SLOT_MIXING, /* or on its way to its device */
     MR__SLOT_READY,
     MR__SLOT_LENT
 } mr__slot_state;
@@ -72,6 +74,7 @@ struct mr__slot {
     uint64_t bad_position;
     mr__detail detail; /* of the bad sample at that position */
     uint8_t *images;
+    mr__keep *keep; /* where the batch is to be; NULL: in `images` */
     int64_t *labels;
     uint64_t *ordinals, *positions;
     uint8_t *mask;
@@ -134,6 +137,7 @@ struct mr_loader {
     mr__team team;
     mr__device *device; /* the first of them: the host, if it is among them */
     mr__device_info info;
+    bool steps;       /* its time goes by whoever waits */
     mr__share *share; /* NULL: its cores are its own */
 
     bool ready; /* mutex and condition are made */
@@ -145,6 +149,7 @@ struct mr_loader {
     uint32_t first, length;
     mr__slot *filling; /* the last of them, if it has places that are not dispatched */
     size_t in_flight;
+    uint32_t dispatching; /* threads that have claimed something, and not yet submitted it */
     uint64_t progress_ns; /* when a task was last settled; CLOCK_MONOTONIC */
     uint64_t settled_ns;  /* the same by the loader's clock */
     uint64_t moves;       /* how often something was dispatched or settled */
@@ -184,6 +189,17 @@ void mr__loader_seek(mr_loader *loader, uint64_t epoch, uint64_t position);
 
 /* MR_EFORKED in a child of the process that made it. */
 int mr__loader_here(const mr_loader *loader);
+
+/*
+ * Batches stay on a device: memory there for each slot, after devices are open; samples that another device prepared,
+ * or nobody, are sent there from `place` on; and the device's word that all is there. Without the mutex.
+ */
+int mr__keep_init(mr_loader *loader, const mr_loader_options *options, mr__detail *detail);
+void mr__keep_send(mr__slot *slot, uint32_t place, uint32_t count);
+void mr__keep_finish(mr__slot *slot, mr__kept *told);
+
+/* Of tasks that came back from a crew's devices: those that are to be sent are. */
+void mr__keep_send_done(mr__slot *slot, const mr__task *first);
 
 int mr__ring_init(mr_loader *loader, uint32_t slots, mr__detail *detail);
 void mr__ring_fini(mr_loader *loader);

@@ -147,6 +147,8 @@ static void fill_task(mr__slot *slot, mr__task *task)
     task->again = task->has_sum = false;
     task->slot = slot->images + place * slot->batch.output.sample_nbytes;
     task->targets = slot->targets != NULL ? &slot->targets[place] : NULL;
+    task->keep = slot->keep;
+    task->keep_at = place * slot->batch.output.sample_nbytes;
     task->batch = slot;
     slot->mask[place] = MR_MASK_VALID;
     aim_task(slot, task, mr__order_at(&slot->order, task->position));
@@ -219,14 +221,17 @@ static bool claim_tasks(mr_loader *l, claim *c)
     return true;
 }
 
-/* Whether a slot whose tasks are settled is to be mixed: not where nobody will see it. The mutex is held. */
-static bool is_to_be_mixed(const mr_loader *l, const mr__slot *slot)
+/*
+ * Whether a slot whose tasks are settled is not ready yet. It is to be mixed, but not where nobody will see it; it is
+ * to be on its device, in any case, since what is on its way there must not come later. The mutex is held.
+ */
+static bool is_to_be_finished(const mr_loader *l, const mr__slot *slot)
 {
-    bool seen = slot->code == 0 && !l->held && !l->stopped;
-    return slot->state == MR__SLOT_FILLING && slot->mix.kind != MR_STEP_NONE && seen;
+    bool mix = slot->mix.kind != MR_STEP_NONE && slot->code == 0 && !l->held && !l->stopped;
+    return slot->state == MR__SLOT_FILLING && (mix || slot->keep != NULL);
 }
 
-/* So much of a slot, at least 1, is settled. True: it was the last, and the caller is to mix the slot. */
+/* So much of a slot, at least 1, is settled. True: it was the last, and the caller is to finish the slot. */
 static bool settle(mr_loader *l, mr__slot *slot, size_t count)
 {
     mr__mutex_lock(&l->mutex);
@@ -235,8 +240,8 @@ static bool settle(mr_loader *l, mr__slot *slot, size_t count)
     l->moves++;
     slot->open -= (uint32_t)count;
     l->in_flight -= count;
-    bool mix = slot->open == 0 && is_to_be_mixed(l, slot);
-    if (mix) {
+    bool finish = slot->open == 0 && is_to_be_finished(l, slot);
+    if (finish) {
         slot->state = MR__SLOT_MIXING;
         slot->open++;
         l->in_flight++;
@@ -246,13 +251,31 @@ static bool settle(mr_loader *l, mr__slot *slot, size_t count)
     if (slot->open == 0 || l->in_flight == 0)
         mr__condition_wake_all(&l->news);
     mr__mutex_unlock(&l->mutex);
-    return mix;
+    return finish;
+}
+
+/* The device's word that a batch is where it is to stay. */
+static void on_kept(void *user, int code, const char *why)
+{
+    mr__slot *slot = user;
+    mr_loader *l = slot->loader;
+    if (code != 0) {
+        mr__mutex_lock(&l->mutex);
+        if (slot->code == 0)
+            slot->code = mr__fail(&slot->detail, code, "a batch cannot be put where it is to stay: %.200s", why);
+        mr__mutex_unlock(&l->mutex);
+    }
+    (void)settle(l, slot, 1);
 }
 
 /* Without the mutex: other threads go on with other batches. */
-static void mix_slot(mr_loader *l, mr__slot *slot)
+static void finish_slot(mr_loader *l, mr__slot *slot)
 {
     const mr_batch *b = &slot->batch;
+    if (slot->keep != NULL) {
+        mr__keep_finish(slot, on_kept);
+        return;
+    }
     for (uint32_t i = 0; i < b->size; i++) {
         bool pad = i >= b->count;
         slot->partner_labels[i] = pad ? -1 : slot->labels[slot->partners[i]];
@@ -271,18 +294,22 @@ static void fill_slot(mr_loader *l, mr__slot *slot)
         mr__team_describe(l, slot);
     for (uint32_t place = slot->batch.count; place < slot->batch.size; place++)
         fill_pad(slot, place);
+    mr__keep_send(slot, slot->batch.count, slot->batch.size - slot->batch.count);
     if (settle(l, slot, 1)) // others were quicker with all of its tasks
-        mix_slot(l, slot);
+        finish_slot(l, slot);
 }
 
 void mr__loader_dispatch(mr_loader *l)
 {
-    bool moves = l->device->type->advance != NULL; // who waits, waits for its events
+    bool any = false;
     for (claim c, last = {0};; last = c) {
         mr__mutex_lock(&l->mutex);
-        bool any = claim_tasks(l, &c);
+        l->dispatching -= any;
+        any = claim_tasks(l, &c);
+        l->dispatching += any;
         l->moves += any;
-        if (!any && moves && (last.opened || last.count != 0 || last.gift.count != 0))
+        bool did = last.opened || last.count != 0 || last.gift.count != 0; // who waits, waits for its events
+        if (!any && did && (l->steps || l->stopped))
             mr__condition_wake_all(&l->news);
         mr__mutex_unlock(&l->mutex);
         if (!any)
@@ -310,6 +337,7 @@ static void replace(mr__slot *slot, const mr__task *task)
 {
     uint32_t place = place_of(slot, task);
     memcpy(task->slot, slot->loader->blank, slot->batch.output.sample_nbytes);
+    mr__keep_send(slot, place, 1);
     if (task->targets != NULL)
         mr__task_targets_clear(task->targets, &slot->batch.output);
     slot->labels[place] = -1;
@@ -379,10 +407,10 @@ void mr__loader_on_done(void *user, mr__task *first, size_t count)
     }
     if (l->team.crew != NULL)
         settled = mr__team_done(l, first, count);
-    bool mix = settled != 0 && settle(l, slot, settled);
+    bool finish = settled != 0 && settle(l, slot, settled);
     mr__loader_dispatch(l); // first, so that others have something to do
-    if (mix) {
-        mix_slot(l, slot);
+    if (finish) {
+        finish_slot(l, slot);
         mr__loader_dispatch(l);
     }
     mr__share_progress(l, slot);

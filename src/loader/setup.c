@@ -141,8 +141,8 @@ int mr__work_init(mr__work *work, const mr_hooks *hooks, mr_dataset *dataset, co
     if (mr_dataset_count(dataset) == 0)
         return mr__fail(detail, MR_EARGUMENT, "the dataset has no samples, or was not opened");
     if ((unsigned)o->reading > MR_READ_AHEAD || (unsigned)o->pinning > MR_PIN_CORES ||
-        (unsigned)o->bad > MR_BAD_REPLACE)
-        return mr__fail(detail, MR_EARGUMENT, "reading, pinning or bad is a number that stands for nothing");
+        (unsigned)o->bad > MR_BAD_REPLACE || (unsigned)o->keep > MR_KEEP_DEVICE)
+        return mr__fail(detail, MR_EARGUMENT, "reading, pinning, bad or keep is a number that stands for nothing");
     if (mr__limits_init(&work->limits, o->limits) != 0)
         return mr__fail(detail, MR_EARGUMENT, "the limits have a struct_size that cannot be");
     work->limits.struct_size = sizeof work->limits;

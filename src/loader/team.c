@@ -248,6 +248,7 @@ void mr__team_look(mr_loader *l, mr__task *first)
     if (l->team.crew == NULL)
         return;
     mr__crew_check(first, l->work.finish.output.sample_nbytes);
+    mr__keep_send_done(first->batch, first);
     if (l->team.trace == NULL)
         return;
     mr__mutex_lock(&l->mutex);
@@ -450,6 +451,11 @@ void mr__team_fill(mr_loader *l, mr_loader_stats *s)
                                           .jobs = t->alone_tasks,
                                           .submissions = t->alone_submissions,
                                           .busy_seconds = (double)t->alone_busy_ns / 1e9};
+    for (uint32_t d = 0; d < s->device_count; d++) {
+        mr__device_tally tally = mr__device_read_tally(t->devices[d]);
+        s->devices[d].on_host = tally.on_host;
+        s->devices[d].refused = tally.refused;
+    }
     s->traced = t->trace != NULL ? mr__trace_count(t->trace) : 0;
     s->forgotten = t->trace != NULL ? mr__trace_forgotten(t->trace) : 0;
 }

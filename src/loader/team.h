@@ -37,9 +37,10 @@ typedef struct mr__team {
     const char *names[MR__SCHED_DEVICES_MAX];
     uint64_t launch_ns[MR__SCHED_DEVICES_MAX];
     uint32_t count;
-    bool asked;    /* the user wants a policy, or a trace */
-    bool hostless; /* there are accelerators, and nobody else */
-    bool alone;    /* there is one accelerator, and no crew: what it did is counted here */
+    bool asked;         /* the user wants a policy, or a trace */
+    bool hostless;      /* there are accelerators, and nobody else */
+    bool alone;         /* there is one accelerator, and no crew: what it did is counted here */
+    mr__device *keeper; /* batches stay with it; NULL: they are the host's */
     uint64_t alone_tasks, alone_submissions, alone_busy_ns;
     uint32_t lacked[MR__TEAM_KINDS]; /* devices that cannot do this recipe on a form of this kind, a bit each */
     bool lacking;                    /* somebody lacks something */

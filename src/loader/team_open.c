@@ -298,6 +298,8 @@ static int open_all(mr_loader *l, const mr_loader_options *o, uint32_t threads, 
     if (result == 0)
         result = find_lacks(l, detail);
     if (result == 0)
+        result = mr__keep_init(l, o, detail);
+    if (result == 0)
         result = gather_meters(l, detail);
     if (result == 0 && o->trace != 0 && (result = mr__trace_new(&l->hooks, o->trace, &t->trace)) != 0)
         return mr__fail(detail, result, "a trace of %llu tasks: %s", (unsigned long long)o->trace,
@@ -333,11 +335,33 @@ static void free_team(mr_loader *l)
     *t = (mr__team){0};
 }
 
+/*
+ * Nothing more is claimed (the loader was stopped), but lanes of one device may be about to give tasks to another: no
+ * device is closed before they have.
+ */
+static bool wait_dispatched(mr_loader *l, uint64_t deadline_ns)
+{
+    int result = 0;
+    mr__mutex_lock(&l->mutex);
+    while (l->dispatching != 0 && result == 0)
+        result = mr__condition_wait(&l->news, &l->mutex, deadline_ns);
+    bool all = l->dispatching == 0;
+    mr__mutex_unlock(&l->mutex);
+    return all;
+}
+
+/* The one that batches stay with is the last: others send to it. */
 bool mr__team_close(mr_loader *l, uint64_t deadline_ns)
 {
+    mr__team *t = &l->team;
+    if (!wait_dispatched(l, deadline_ns))
+        return false;
     bool all = true;
-    for (uint32_t d = 0; d < l->team.count; d++)
-        all = l->team.devices[d]->type->close(l->team.devices[d], deadline_ns) && all;
+    for (uint32_t d = 0; d < t->count; d++)
+        if (t->devices[d] != t->keeper)
+            all = t->devices[d]->type->close(t->devices[d], deadline_ns) && all;
+    if (t->keeper != NULL && all)
+        all = t->keeper->type->close(t->keeper, deadline_ns);
     if (all)
         free_team(l);
     return all;
@@ -352,5 +376,6 @@ int mr__team_open(mr_loader *l, const mr_loader_options *o, uint32_t threads, mr
     }
     l->device = l->team.devices[0];
     l->info = l->device->type->info(l->device);
+    l->steps = l->device->type->advance != NULL;
     return 0;
 }

@@ -16,14 +16,11 @@
 #include "base/text.h"
 #include "source/disk.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
-enum { VERSION = 1, FILE_NBYTES_MAX = 1 << 18, NAME_LENGTH = 16 * 3 + 2 + 5, REMOVED_MAX = 16 };
+enum { VERSION = 1, FILE_NBYTES_MAX = 1 << 18, NAME_LENGTH = 16 * 3 + 2 + 5 };
 
 /* The routes of a file. */
 typedef struct saved {
@@ -196,41 +193,6 @@ static bool is_name(const char *name)
     return strlen(name) == NAME_LENGTH && strcmp(name + NAME_LENGTH - 5, ".json") == 0;
 }
 
-/* How many there are, and the one that was written longest ago. */
-static size_t find_oldest(const char *folder, char *oldest, size_t nbytes)
-{
-    DIR *files = opendir(folder);
-    struct dirent *entry;
-    struct timespec first = {0};
-    size_t count = 0;
-    while (files != NULL && (entry = readdir(files)) != NULL) {
-        struct stat status;
-        if (!is_name(entry->d_name) || fstatat(dirfd(files), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
-            continue;
-        struct timespec time = status.st_mtim;
-        bool earlier = time.tv_sec != first.tv_sec ? time.tv_sec < first.tv_sec : time.tv_nsec < first.tv_nsec;
-        if (count++ == 0 || earlier) {
-            first = time;
-            snprintf(oldest, nbytes, "%s", entry->d_name);
-        }
-    }
-    if (files != NULL)
-        closedir(files);
-    return count;
-}
-
-static void remove_oldest(const mr_hooks *hooks, const char *folder)
-{
-    char name[256];
-    for (int i = 0; i < REMOVED_MAX && find_oldest(folder, name, sizeof name) > MR__COST_FILES; i++) {
-        char *path = mr__text_format(hooks, "%s/%s", folder, name);
-        int error = path != NULL ? mr__disk_real.remove(&mr__disk_real, path) : ENOMEM;
-        mr__free(hooks, path);
-        if (error != 0)
-            return;
-    }
-}
-
 /* --- writing --- */
 
 static void write_route(mr__text *text, const mr__cost_route *route)
@@ -306,7 +268,7 @@ static int save(const mr_hooks *hooks, const char *folder, const char *path, con
     int error = s->count != 0 ? publish(hooks, folder, path, s) : 0;
     mr__free(hooks, s);
     if (error == 0)
-        remove_oldest(hooks, folder);
+        mr__cache_trim(hooks, folder, is_name, MR__COST_FILES);
     return error;
 }
 

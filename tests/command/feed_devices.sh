@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # feed --device: lists of devices give the same bytes; what is said of those that cannot be had; what the report says.
 . "$(dirname "$0")/common"
-XDG_CACHE_HOME=$PWD/cache
+XDG_CACHE_HOME=$(dirname "$PWD")/feed_devices.cache # stays: kernels take long to build
 export XDG_CACHE_HOME
 unset RANK WORLD_SIZE LOCAL_RANK SLURM_PROCID SLURM_NTASKS OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMI_RANK PMI_SIZE \
     JOB_COMPLETION_INDEX
@@ -28,6 +28,12 @@ refused 'cpu,' 'a device of the list has no name'
 refused 'cpu,opencl:999' 'the device opencl:999: '
 run 2 feed set --recipe "$recipe" --device-memory lots
 has err 'device-memory'
+run 1 feed set --recipe "$recipe" --keep device
+has err 'batches stay on a device \(keep\), but no accelerator is here that could have them: name one'
+run 2 feed set --recipe "$recipe" --keep there
+has err "keep cannot be 'there'"
+run 2 feed set --recipe "$recipe" --device opencl --keep device --sink npy -o arrays
+has err '--keep=device leaves batches on the device, and --sink=npy and raw write those of the host'
 run 1 feed set --recipe "$recipe" --device cpu,opencl:0 --share some
 has err 'cores are shared by the device cpu, not by "cpu,opencl:0"'
 
@@ -66,6 +72,12 @@ for list in opencl cpu,opencl opencl:0,cpu auto 'cpu,opencl:0 --policy fusion' '
     json_is out 'j["epoch_hash"]' "$wanted"
     json_is out 'j["devices"] == [] or sum(d["samples"] for d in j["devices"]) >= 40' True
 done
+for list in opencl cpu,opencl; do # and they stay there
+    run 0 feed set --recipe "$recipe" --batch 16 --device $list --keep device --json --sink hash
+    json_is out 'j["epoch_hash"]' "$wanted"
+done
+run 1 feed set --recipe "$recipe mixup(0.2)" --batch 16 --device opencl --keep device
+has err 'the recipe mixes them \(mixup, cutmix\)'
 run 0 feed set --recipe "$recipe" --batch 16 --device opencl
 has out '^Fed 40 images in [0-9.]+ s on opencl:[0-9]+: '
 has out '^  opencl:[0-9]+ +2 +40 '

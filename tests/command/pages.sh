@@ -6,7 +6,7 @@
 run 0 help --man
 cp out millrace.1
 has millrace.1 '^\.Dt MILLRACE 1'
-for command in info convert hash verify decode index pack unpack merge ls cat feed show recipe generate help; do
+for command in info convert hash verify decode index pack unpack merge ls cat feed show recipe devices generate help; do
     has millrace.1 "^\.Ss millrace $command"
     # Every option that --help shows is on the page.
     for option in $("$MILLRACE" help $command | sed -n 's/^  .*--\([a-z-]*\).*   .*/\1/p'); do
@@ -45,7 +45,7 @@ completes() { # EXPECTED WORD...
     is "$(bash complete.bash "$@" 2>&1)" "$expected" "bash completes '$*'"
 }
 mkdir 'a folder' && : >'a file' && : >b.png
-completes 'cat convert decode feed generate hash help index info ls merge pack recipe show unpack verify' millrace ''
+completes 'cat convert decode devices feed generate hash help index info ls merge pack recipe show unpack verify' millrace ''
 completes 'convert' millrace co
 completes 'bilinear' millrace pack --filter bil
 completes '--help --version' millrace --

@@ -19,6 +19,7 @@
  *     resources=N                    launch N is CL_OUT_OF_RESOURCES, by its call
  *     resources_quiet=N              the same, by its event
  *     slow_ms=N                      launches take so much longer
+ *     jitter_us=N                    each takes up to so much longer, by chance
  *     wrong=N                        the Nth read (or map to read) gives a wrong byte
  *     time_back=N time_ahead=N       the device's clock jumps during launch N
  *     misaligned=1                   what is mapped is at no multiple of 64

@@ -17,7 +17,7 @@ typedef struct words_order {
 #define WORDS_IN ((MR_GLOBAL const uint32_t *)(arena + o->in) + MR_ITEM * 32)
 #define WORDS_TO ((MR_GLOBAL uint32_t *)(arena + o->to) + MR_ITEM * o->each * 32)
 
-enum { WORDS_COLLECTIVE = 8, WORDS_SHARED = 3, WORDS_AGAIN = 1, WORDS_ALONE = 2 };
+enum { WORDS_COLLECTIVE = 8, WORDS_SHARED = 3, WORDS_AGAIN = 1, WORDS_ALONE = 2, WORDS_PASSED = 1 };
 
 /* Each word once, in a row. */
 MR_KERNEL(words_collective)
@@ -72,6 +72,28 @@ MR_KERNEL(words_shared)
     mr_barrier(lane);
     to[32 + lane.id] = counts[lane.id & 3];
     to[64 + lane.id] = before;
+}
+
+/* Shared memory that goes to a function by its place: of this group, not of another that runs at the same time. */
+MR_INLINE uint32_t words_mixed(mr_lane lane, MR_SHARED uint32_t *row, uint32_t n)
+{
+    row[lane.id] = n;
+    mr_barrier(lane);
+    for (uint32_t i = 0; i < 32; i++)
+        n = n * 5u + row[(lane.id + i) % 32];
+    mr_barrier(lane);
+    return n;
+}
+
+MR_KERNEL(words_passed)
+{
+    MR_TEAM;
+    MR_ALLOT(uint32_t, row, 32);
+    MR_GLOBAL const words_order *o = MR_ORDER(words_order);
+    uint32_t n = WORDS_IN[lane.id];
+    for (uint32_t i = 0; i < 50; i++)
+        n = words_mixed(lane, row, n);
+    WORDS_TO[lane.id] = words_mixed(lane, row, n ^ lane.id);
 }
 
 /* Lanes that are alone: 64, two for each word. */

@@ -7,6 +7,9 @@
  *     playing how = {.play = opencl_play_tape, .user = &cl};
  *     ...
  *     opencl_play_close(&cl);
+ *
+ * Under Oclgrind (OCL_ICD_VENDORS=/usr/lib/oclgrind/liboclgrind-rt-icd.so OCLGRIND_DATA_RACES=1) with
+ * options.simulator.
  */
 #ifndef TESTS_SUPPORT_OPENCL_PLAY_H
 #define TESTS_SUPPORT_OPENCL_PLAY_H

@@ -37,10 +37,13 @@ bool test_again(const char *argument, char *said, size_t most)
     int ends[2], status = 0;
     size_t nbytes = 0;
     ssize_t got;
+    if (getenv("MILLRACE_TEST_AGAIN") != NULL)
+        fail_msg("a program that was started again starts itself again: it does not know its argument");
     assert_int_equal(pipe(ends), 0);
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
+        (void)setenv("MILLRACE_TEST_AGAIN", argument, 1);
         (void)dup2(ends[1], STDERR_FILENO);
         (void)close(ends[0]);
         (void)close(ends[1]);

@@ -26,7 +26,8 @@ bool test_long(void);
 
 /*
  * Runs this program again, with one argument: for what ends a process, or must not keep it. What it writes to stderr is
- * in `said`. Whether it ended with 0. Where it cannot be started (an emulated processor), the test is skipped.
+ * in `said`. Whether it ended with 0. Where it cannot be started (an emulated processor), the test is skipped. A
+ * program with an argument that it does not know has to end: it must not come here again.
  */
 bool test_again(const char *argument, char *said, size_t most);
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE // usleep
 #include "twin.h"
 
 #include "base/thread.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LANES = 2, GROUP = 4 };
 
@@ -18,6 +21,17 @@ typedef struct copy {
     struct copy *next;
 } copy;
 
+/* A batch that stays here. */
+struct mr__keep {
+    uint8_t *bytes;
+    uint64_t nbytes;
+    bool failed;
+    struct twin *twin;
+    mr__kept *told;
+    void *user;
+    struct mr__keep *next;
+};
+
 typedef struct twin {
     mr__device device; /* first */
     mr__device *inner;
@@ -27,11 +41,29 @@ typedef struct twin {
     mr__mutex mutex;
     copy *copies;
     uint32_t tasks;
+    mr__keep *keeps;
+    atomic_uint tellers; /* threads that are about to tell */
 } twin;
 
 static size_t sample_nbytes(const twin *t)
 {
     return t->work->finish.output.sample_nbytes;
+}
+
+/* A slot's are of another batch by the time that a task which was abandoned is done. */
+static const uint32_t *copy_draws(const twin *t, const uint32_t *draws)
+{
+    size_t nbytes = (mr__recipe_draw_count(t->work->recipe) + 1) * sizeof *draws;
+    uint32_t *own = malloc(nbytes);
+    memcpy(own, draws, nbytes - sizeof *draws);
+    return own;
+}
+
+static void free_copy(copy *c)
+{
+    free((void *)c->task.draws);
+    free(c->task.slot);
+    free(c);
 }
 
 /* The mutex is held. */
@@ -60,13 +92,13 @@ static void on_done(void *user, mr__task *first, size_t count)
             real->begun_ns = task->begun_ns;
             real->busy_ns = task->busy_ns;
             if (real->code == 0)
-                memcpy(real->slot, task->slot, sample_nbytes(t));
+                memcpy(real->keep != NULL ? real->keep->bytes + real->keep_at : real->slot, task->slot,
+                       sample_nbytes(t));
             real->next = NULL;
         }
         forget(t, c);
         mr__mutex_unlock(&t->mutex);
-        free(task->slot);
-        free(c);
+        free_copy(c);
         if (real != NULL)
             t->done(t->user, real, 1);
     }
@@ -80,6 +112,7 @@ static int submit(mr__device *device, mr__task *first, size_t count)
         copy *c = calloc(1, sizeof *c);
         next = task->next;
         c->task = *task;
+        c->task.draws = copy_draws(t, task->draws);
         c->task.slot = malloc(sample_nbytes(t));
         c->task.next = NULL;
         c->real = task;
@@ -91,8 +124,7 @@ static int submit(mr__device *device, mr__task *first, size_t count)
             mr__mutex_lock(&t->mutex);
             forget(t, c);
             mr__mutex_unlock(&t->mutex);
-            free(c->task.slot);
-            free(c);
+            free_copy(c);
         }
     }
     return 0;
@@ -125,8 +157,14 @@ static bool close_twin(mr__device *device, uint64_t deadline_ns)
     while (left && t->copies != NULL) {
         copy *c = t->copies;
         t->copies = c->next;
-        free(c->task.slot);
-        free(c);
+        free_copy(c);
+    }
+    while (left && atomic_load(&t->tellers) != 0)
+        usleep(100);
+    for (mr__keep *k = t->keeps, *next; left && k != NULL; k = next) {
+        next = k->next;
+        free(k->bytes);
+        free(k);
     }
     if (left) {
         mr__mutex_fini(&t->mutex);
@@ -194,6 +232,63 @@ static const mr__thread_meter *const *meters(const mr__device *device, size_t *c
     return t->inner->type->meters(t->inner, count);
 }
 
+static int keep_new(mr__device *device, uint64_t nbytes, mr__keep **out, mr__detail *detail)
+{
+    twin *t = (twin *)device;
+    (void)detail;
+    mr__keep *k = calloc(1, sizeof *k);
+    *k = (mr__keep){.bytes = malloc(nbytes), .nbytes = nbytes, .twin = t, .next = t->keeps};
+    memset(k->bytes, 0x5a, nbytes);
+    t->keeps = *out = k;
+    return 0;
+}
+
+static void keep_send(mr__device *device, mr__keep *k, uint64_t at, const void *bytes, uint64_t nbytes)
+{
+    twin *t = (twin *)device;
+    mr__mutex_lock(&t->mutex);
+    twin_make.sent++;
+    k->failed = k->failed || (twin_make.send_fails != 0 && twin_make.sent >= twin_make.send_fails);
+    memcpy(k->bytes + at, bytes, nbytes);
+    mr__mutex_unlock(&t->mutex);
+}
+
+static void *tell(void *arg)
+{
+    mr__keep *k = arg;
+    twin *t = k->twin;
+    if (twin_make.late)
+        usleep(500);
+    k->told(k->user, k->failed ? MR_EDEVICE : 0, "it did not come");
+    atomic_fetch_sub(&t->tellers, 1);
+    return NULL;
+}
+
+static void keep_finish(mr__device *device, mr__keep *k, mr__kept *told, void *user)
+{
+    pthread_t thread;
+    twin *t = (twin *)device;
+    k->told = told;
+    k->user = user;
+    atomic_fetch_add(&t->tellers, 1);
+    if (twin_make.late && pthread_create(&thread, NULL, tell, k) == 0)
+        pthread_detach(thread);
+    else
+        (void)tell(k);
+}
+
+static int keep_read(mr__device *device, mr__keep *k, uint64_t at, void *to, uint64_t nbytes)
+{
+    (void)device;
+    memcpy(to, k->bytes + at, nbytes);
+    return 0;
+}
+
+static mr_batch_device keep_tell(mr__device *device, const mr__keep *k)
+{
+    return (mr_batch_device){.struct_size = sizeof(mr_batch_device), .memory = k->bytes, .context = device};
+}
+
 const mr__device_type twin_device = {
     .name = "twin",
     .list = list,
@@ -202,6 +297,11 @@ const mr__device_type twin_device = {
     .takes = takes,
     .submit = submit,
     .abandon = abandon,
+    .keep_new = keep_new,
+    .keep_send = keep_send,
+    .keep_finish = keep_finish,
+    .keep_read = keep_read,
+    .keep_tell = keep_tell,
     .meters = meters,
     .close = close_twin,
 };

@@ -19,6 +19,9 @@ typedef struct twin_setup {
     mr_step_kind lacks;  /* nor this step; NONE: they do all */
     uint64_t memory;     /* of each; 0: 1 GB */
     uint32_t lost_after; /* so many tasks, and all come back from then on; 0: never */
+    bool late;           /* batches that stay with them are there a while later, and a thread of their own says so */
+    uint32_t send_fails; /* what is sent there does not come, from so many pieces on; 0: it does */
+    uint32_t sent;       /* counts */
     uint32_t opened;     /* counts */
     uint64_t asked;      /* memory that the last one was told to keep to */
     bool alone;          /* and that it is alone */

@@ -84,6 +84,7 @@ static cl_int launch_at(const client *c, uint32_t list, uint32_t groups, cl_even
     assert_int_equal(c->cl.SetKernelArg(c->kernel, 0, sizeof c->arena, &c->arena), CL_SUCCESS);
     assert_int_equal(c->cl.SetKernelArg(c->kernel, 1, sizeof c->out, &c->out), CL_SUCCESS);
     assert_int_equal(c->cl.SetKernelArg(c->kernel, 2, sizeof list, &list), CL_SUCCESS);
+    assert_int_equal(c->cl.SetKernelArg(c->kernel, 3, MR__KERNEL_WORDS_NBYTES, NULL), CL_SUCCESS);
     return c->cl.EnqueueNDRangeKernel(c->queue, c->kernel, 1, NULL, &items, &lanes, 0, NULL, event);
 }
 

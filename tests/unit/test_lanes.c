@@ -2,16 +2,19 @@
 /* The words of kernel/lane/lane.h, by kernels that use them, beside what they are said to give. */
 #include "test.h"
 
+#include "fake_opencl.h"
 #include "kernel/lane/emulate.h"
 #include "lane_words.h"
+#include "opencl_client.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Lanes that are threads are slow (test_lanes_threads.c). */
 #if defined(MR__FIBER_THREADS)
-enum { ITEMS = 5, SEEDS = 2 };
+enum { ITEMS = 5, SEEDS = 2, LIKE_FAKE = 0 };
 #else
-enum { ITEMS = 37, SEEDS = 5 };
+enum { ITEMS = 37, SEEDS = 5, LIKE_FAKE = 1 };
 #endif
 
 enum { ARENA_NBYTES = 1 << 20 };
@@ -130,6 +133,25 @@ static void shared(const uint32_t *in, uint32_t *to)
     }
 }
 
+static void mix(uint32_t *n)
+{
+    uint32_t row[32];
+    memcpy(row, n, sizeof row);
+    for (uint32_t i = 0; i < 32; i++)
+        for (uint32_t k = 0; k < 32; k++)
+            n[i] = n[i] * 5u + row[(i + k) % 32];
+}
+
+static void passed(const uint32_t *in, uint32_t *to)
+{
+    memcpy(to, in, 32 * sizeof *to);
+    for (uint32_t i = 0; i < 50; i++)
+        mix(to);
+    for (uint32_t i = 0; i < 32; i++)
+        to[i] ^= i;
+    mix(to);
+}
+
 static void alone(const uint32_t *in, uint32_t *to)
 {
     for (uint32_t i = 0; i < 64; i++)
@@ -148,6 +170,7 @@ static const words_case cases[] = {
     {{"words_collective", mr__kernel_words_collective, MR__TEAM_LANES}, WORDS_COLLECTIVE, collective},
     {{"words_again", mr__kernel_words_again, MR__TEAM_LANES}, WORDS_AGAIN, again},
     {{"words_shared", mr__kernel_words_shared, MR__TEAM_LANES}, WORDS_SHARED, shared},
+    {{"words_passed", mr__kernel_words_passed, MR__TEAM_LANES}, WORDS_PASSED, passed},
     {{"words_alone", mr__kernel_words_alone, MR__ALONE_LANES}, WORDS_ALONE, alone},
 };
 
@@ -174,30 +197,87 @@ static void check_together(stage *s)
     assert_int_equal(*words_at(s, s->order.status), 1);
 }
 
+static void check_case(stage *s, const words_case *c)
+{
+    check_items(s, c);
+    if (c->kernel.lanes == MR__ALONE_LANES)
+        check_together(s);
+    free(s);
+}
+
 static void emulator_gives_them(void **state)
 {
     (void)state;
     mr_hooks hooks;
     mr__detail detail;
     assert_int_equal(mr__hooks_init(&hooks, NULL), 0);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (const words_case *c = cases; c < cases + sizeof cases / sizeof *cases; c++)
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
-            stage *s = stage_new(cases[i].each);
+            stage *s = stage_new(c->each);
             mr__emulation emulation = {.hooks = &hooks, .seed = seed};
-            int result = mr__emulate_function(&emulation, &cases[i].kernel, s->list, ITEMS, s->arena, NULL, &detail);
-            if (result != 0)
+            if (mr__emulate_function(&emulation, &c->kernel, s->list, ITEMS, s->arena, NULL, &detail) != 0)
                 fail_msg("%s", detail.text);
-            check_items(s, &cases[i]);
-            if (cases[i].kernel.lanes == MR__ALONE_LANES)
-                check_together(s);
-            free(s);
+            check_case(s, c);
         }
+}
+
+static void run_on(opencl_client *client)
+{
+    mr__detail detail;
+    for (const words_case *c = cases; c < cases + sizeof cases / sizeof *cases; c++) {
+        stage *s = stage_new(c->each);
+        char name[64];
+        snprintf(name, sizeof name, "mr_%s", c->kernel.name);
+        if (opencl_client_run(client, name, c->kernel.lanes, s->list, ITEMS, s->arena, s->list + 4096, &detail) != 0)
+            fail_msg("%s: %s", name, detail.text);
+        check_case(s, c);
+    }
+    opencl_client_close(client);
+}
+
+static void device_gives_them(void **state)
+{
+    (void)state;
+    opencl_client client;
+    mr__detail detail;
+    char *text = opencl_client_text(MILLRACE_SOURCE_ROOT "/tests/support/lane_words.h");
+    int result = opencl_client_open(&client, NULL, text, &detail);
+    free(text);
+    if (result == MR_EUNSUPPORTED) {
+        print_message("%s\n", detail.text);
+        skip();
+    }
+    if (result != 0)
+        fail_msg("%s", detail.text);
+    run_on(&client);
+}
+
+/* The kernels are this program's, and who runs them is the fake library's emulator. */
+static void fake_device_gives_them(void **state)
+{
+    (void)state;
+    opencl_client client;
+    mr__detail detail;
+    if (!LIKE_FAKE) // its lanes are other fibers
+        skip();
+    fake_opencl fake = fake_opencl_open();
+    char *text = opencl_client_text(MILLRACE_SOURCE_ROOT "/tests/support/lane_words.h");
+    fake.reset();
+    for (const words_case *c = cases; c < cases + sizeof cases / sizeof *cases; c++)
+        assert_int_equal(fake.kernel(&c->kernel), 0);
+    if (opencl_client_open(&client, MILLRACE_FAKE_OPENCL, text, &detail) != 0)
+        fail_msg("%s", detail.text);
+    free(text);
+    run_on(&client);
+    assert_int_equal(fake.check(), 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(emulator_gives_them),
+        cmocka_unit_test(device_gives_them),
+        cmocka_unit_test(fake_device_gives_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -208,6 +208,42 @@ static void damage_is_refused(void **state)
     check_damaged(NULL, test_long() ? 3000 : test_quick() ? 30 : 100, 20);
 }
 
+static const mr_image gray = {.width = 8, .height = 4, .channels = 1, .depth = 8};
+static const mr_image wide = {.width = 16, .height = 4, .channels = 1, .depth = 8};
+
+#define BYTES(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
+#define ZEROS_8    0, 0, 0, 0, 0, 0, 0, 0
+#define ZEROS_31   ZEROS_8, ZEROS_8, ZEROS_8, 0, 0, 0, 0, 0, 0, 0
+#define SEVEN_255  0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff
+
+static void check_tile(const mr_image *shape, bool taken, const uint8_t *tile, size_t nbytes)
+{
+    picture_file file = l3_plain_file(shape, tile, &nbytes, 1);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(check_agreement(&emulated[i], &file), taken);
+    free(file.bytes);
+}
+
+/* As in test_l3_pixel_damage.c. Lengths of layers 2 and 3, headers, selector, low bits, layer 1, layers 2 and 3. */
+static void layers_are_checked(void **state)
+{
+    (void)state;
+    check_tile(&gray, true, BYTES(1, 0, 6, 16, 0, 0, 1, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0));
+    check_tile(&gray, true, BYTES(1, 0, 6, 17, 0, 0, 1, 0, 1, 0, 9, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 1));
+    check_tile(&gray, false, BYTES(1, 0, 6, 15, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0));       // too short
+    check_tile(&gray, false, BYTES(1, 0, 6, 17, 0, 0, 2, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0)); // too long
+    check_tile(&gray, false, BYTES(1, 0, 6, 16, 0, 0, 1, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2));    // a bit left
+    check_tile(&gray, false, BYTES(1, 0, 6, 16, 0, 0, 1, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1));    // no layer 3
+    check_tile(&wide, true, // 57 ones, then 58
+               BYTES(1, 0, 6, 31, 0, 0, 8, 0, 0, 0, 0x99, 0, 0, ZEROS_8, SEVEN_255, 1, ZEROS_8));
+    check_tile(&wide, false, BYTES(1, 0, 6, 31, 0, 0, 8, 0, 0, 0, 0x99, 0, 0, ZEROS_8, SEVEN_255, 3, ZEROS_8));
+    check_tile(&gray, false, BYTES(1, 0, 0x11, 10, 0, 0, ZEROS_8, 0, 0x30)); // selector 3
+    check_tile(&gray, false, BYTES(1, 4, ZEROS_31, 1, 2, 3, 0, 0, 0, 0, 0)); // no such value
+    check_tile(
+        &gray, true,
+        BYTES(1, 4, SEVEN_255, SEVEN_255, 255, 255, 1, ZEROS_8, 0, 0, 0, 0, 0, 0, 0, 2, 3, 0, 0, 0, 0, 0)); // there is
+}
+
 /* The largest tile, every mask of which asks for 57 bits of a layer that has none. */
 static void layers_that_are_not_there(void **state)
 {
@@ -260,6 +296,46 @@ static void what_is_wrong_is_said_as_on_the_host(void **state)
     mr_image_fini(&image, NULL);
 }
 
+/* Whatever there is too little room for, in an arena that grows. */
+static void what_does_not_fit_is_said(void **state)
+{
+    (void)state;
+    const mr__finish finish = {.output = {.channels = 3, .width = 1, .height = 1, .dtype = MR_U8}, .depth = 8};
+    mr_image image = picture_make(100, 70, 3, 8, 4);
+    picture_file file = l3_plain_encode_tiles(&image, 4, 32, 64, false);
+    mr_info info = {.struct_size = sizeof info};
+    mr__tape_source source = {.bytes = file.bytes, .nbytes = file.nbytes, .info = &info, .region = {0, 0, 100, 70}};
+    int result = MR_ENOMEM;
+    mr_hooks hooks;
+    assert_int_equal(mr__hooks_init(&hooks, NULL), 0);
+    assert_int_equal(mr_decoder_new(NULL, &source.decoder), 0);
+    assert_int_equal(mr_decoder_info(source.decoder, file.bytes, file.nbytes, &info), 0);
+    for (uint32_t nbytes = 64; result == MR_ENOMEM; nbytes += 1984) {
+        mr__tape tape = {0};
+        mr__tape_writer *writer = calloc(1, sizeof *writer);
+        uint8_t *arena = aligned_alloc(64, nbytes);
+        mr__sheet sheet;
+        mr__detail detail = {{0}};
+        assert_true(writer != NULL && arena != NULL && nbytes < 4 << 20);
+        mr__tape_init(&tape, &hooks, arena, nbytes, nbytes, 1);
+        mr__tape_writer_init(writer, &hooks, &tape, &finish);
+        mr__tape_writer_begin(writer);
+        mr__tape_mark mark = mr__tape_open(&tape);
+        result = mr__tape_decode(writer, &source, &sheet, &detail);
+        if (result == MR_ENOMEM)
+            assert_contains(detail.text, "does not fit");
+        mr__tape_drop(&tape, mark);
+        mr__tape_writer_fini(writer);
+        mr__tape_fini(&tape);
+        free(writer);
+        free(arena);
+    }
+    assert_int_equal(result, 0);
+    mr_decoder_free(source.decoder);
+    free(file.bytes);
+    mr_image_fini(&image, NULL);
+}
+
 /* The host does those. */
 static void sixteen_bits_are_not_taken(void **state)
 {
@@ -297,8 +373,10 @@ int main(void)
         cmocka_unit_test(what_our_encoder_writes_comes_back),
         cmocka_unit_test(photographs_come_back),
         cmocka_unit_test(damage_is_refused),
+        cmocka_unit_test(layers_are_checked),
         cmocka_unit_test(layers_that_are_not_there),
         cmocka_unit_test(what_is_wrong_is_said_as_on_the_host),
+        cmocka_unit_test(what_does_not_fit_is_said),
         cmocka_unit_test(sixteen_bits_are_not_taken),
         cmocka_unit_test(the_same_on_opencl),
     };

@@ -72,11 +72,16 @@ enum { SIZES = sizeof sizes / sizeof *sizes };
 
 /* The emulator, or a device that is there: the same tests twice. */
 static taping player;
+static bool doubles = true; /* it has them: warps need them */
 
-/* Of each case. */
+/* Of each case. To TSan every lane is a thread: it is slow. */
 static uint64_t keys(void)
 {
+#if defined(__SANITIZE_THREAD__)
+    return 1;
+#else
     return test_quick() ? 1 : 3;
+#endif
 }
 
 /* One recipe on one image, gray or RGB. */
@@ -140,6 +145,12 @@ static void several(void **state)
         {"invert(1) gamma(0.7..1.3) autocontrast(1) contrast(0.7..1.3)", false, false},
         {"autocontrast(1) equalize(1) autocontrast(1)", false, false},
         {"posterize(2, 1) equalize(1) contrast(0..2)", false, false},
+        {"equalize(1) crop(40x30) contrast(1.5..1.5) equalize(1) crop(5x29) autocontrast(1) contrast(0.5..2)", false,
+         false}, /* in rows with gaps */
+        {"autocontrast(1) crop(33x31) noise(0.1) equalize(1) crop(32x30) erase(1) equalize(1) crop(31x29) "
+         "hue(0.1..0.3)",
+         true, false},
+        {"equalize(1) crop(33x31) sharpness(2, 1) equalize(1) crop(32x29) blur(3/5)", false, false},
         {"hue(0.2..0.2) invert(1) contrast(1.5..1.5) saturation(2..2) permute", true, false},
         {"saturation(0.5..0.5) equalize(1) hue(-0.1..0.1) grayscale(1) contrast(0.5..1.5)", true, false},
         {"permute hue(0.1..0.3) saturation(0..2) brightness(0.5..1.5) invert(1) permute grayscale", true, false},
@@ -150,22 +161,43 @@ static void several(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        for (uint64_t key = 0; key < 6; key++) {
+        for (uint64_t key = 0; key < 2 * keys(); key++) {
             (void)try_both(&rows[i], "", "center(61x53)", 61, 53, key);
-            (void)try_both(&rows[i], "rrc(40x37) ", "crop(30x20)", 53, 61, key + 100);
+            (void)try_both(&rows[i], "rrc(40x37) ", "center(30x20)", 53, 61, key + 100);
         }
     (void)try_both(&rows[0], "", "center(231x157)", 231, 157, 5); // several pieces
     (void)try_both(&rows[2], "", "center(231x157)", 231, 157, 6);
 }
 
+/* Where all of it comes together: tables, colors and filters between warps, in branches too. */
+static void policies(void **state)
+{
+    static const char *const texts[] = {
+        "randaug(2, 9) center(61x53)",
+        "rrc(40) flip randaug(3, 30, filter=bilinear, fill=99) normalize(imagenet) erase(0.5, noise=yes)",
+        "autoaug(imagenet) rrc(31)",
+        "rrc(37) autoaug(cifar10, filter=bilinear) cutout(9)",
+        "autoaug(svhn) center(40)",
+        "trivialaug rrc(33)",
+        "augmix(10, width=4, depth=3) center(50)",
+        "rrc(41) augmix(3, few=yes) normalize(half) dtype(bf16)",
+    };
+    (void)state;
+    if (!doubles)
+        skip();
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (uint64_t key = 0; key < 8 * keys(); key++)
+            assert_true(try_one(texts[i], 61, 53, 3, 100 * i + key, key % 3));
+}
+
 /* More pieces than parts, in rows with and without gaps. */
 static void large_images(void **state)
 {
-    const uint32_t width = 1021, height = test_quick() ? 211 : 607;
+    const uint32_t width = 1021, height = keys() == 1 ? 211 : 607;
     char text[256];
     (void)state;
-    snprintf(text, sizeof text, "crop(%ux%u) equalize(1) contrast(1.5..1.5) autocontrast(1) rrc(9)", width - 1,
-             height - 1);
+    snprintf(text, sizeof text, "equalize(1) crop(%ux%u) equalize(1) contrast(1.5..1.5) autocontrast(1) rrc(9)",
+             width - 1, height - 1);
     assert_true(try_one("contrast(0.5..0.5) equalize(1) rrc(9)", width, height, 3, 1, 0));
     assert_true(try_one(text, width, height, 1, 2, 0));
     assert_true(try_one("blur(1023/3, sigma=50..50) center(9)", 600, 20, 3, 3, 1));
@@ -214,8 +246,9 @@ int main(void)
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
 #endif
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_alone),   cmocka_unit_test(parts_of_images),  cmocka_unit_test(several),
-        cmocka_unit_test(large_images), cmocka_unit_test(finished_numbers), cmocka_unit_test(steps_are_taken),
+        cmocka_unit_test(each_alone),      cmocka_unit_test(parts_of_images), cmocka_unit_test(several),
+        cmocka_unit_test(policies),        cmocka_unit_test(large_images),    cmocka_unit_test(finished_numbers),
+        cmocka_unit_test(steps_are_taken),
     };
     int failed = cmocka_run_group_tests_name("in the emulator", tests, NULL, NULL);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) // who builds kernels for a device is not clean
@@ -227,6 +260,7 @@ int main(void)
         return failed + (result != MR_EUNSUPPORTED);
     }
     player = (taping){.play = opencl_play_tape, .user = &cl};
+    doubles = mr__cl_player_facts(cl.player)->doubles;
     failed += cmocka_run_group_tests_name("on a device", tests, NULL, NULL);
     opencl_play_close(&cl);
 #endif

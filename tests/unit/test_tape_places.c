@@ -5,10 +5,9 @@
  */
 #include "test.h"
 
-#include "opencl_play.h"
 #include "picture.h"
 #include "step/ops.h"
-#include "taping.h"
+#include "taping_run.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -48,17 +47,14 @@ static const char *const elastics[] = {
     "elastic(50, sigma=6, filter=bicubic, fill=3)",
 };
 
-static const uint32_t sizes[][2] = {{1, 1}, {1, 37}, {37, 1}, {61, 53}, {64, 64}, {3000, 2}};
+static const char *const jpegs[] = {
+    "jpeg(1)",      "jpeg(100..100)",       "jpeg(50)",
+    "jpeg(1..100)", "resize(4x7) jpeg(75)", "resize(5x200) jpeg(30) rotate(5..5)",
+};
+
+static const uint32_t sizes[][2] = {{1, 1}, {1, 37}, {37, 1}, {61, 53}, {64, 64}, {301, 23}, {3000, 2}};
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
-
-/* By the emulator, with one of some seeds; or by what the tests are given. */
-static taping how_of(void **state, uint64_t number)
-{
-    if (*state != NULL)
-        return (taping){.play = opencl_play_tape, .user = *state};
-    return (taping){.seed = number % 3};
-}
 
 /* One text on one image, its size at the end known: gray and RGB, alone, behind a crop, before one. */
 static size_t run_text(void **state, const char *text, uint32_t width, uint32_t height, uint32_t channels,
@@ -71,7 +67,7 @@ static size_t run_text(void **state, const char *text, uint32_t width, uint32_t 
     size_t compared = 0;
     for (size_t f = 0; f < COUNT(forms); f++) {
         char whole[400];
-        taping how = how_of(state, number + f);
+        taping how = taping_by(state, number + f);
         snprintf(whole, sizeof whole, forms[f], channels == 1 ? "convert(gray) " : "", text, width, height);
         compared += taping_recipe(&how, whole, &image, 5 * number + f);
     }
@@ -101,6 +97,11 @@ static void elastics_give_the_same(void **state)
     run_texts(state, elastics, COUNT(elastics));
 }
 
+static void jpegs_give_the_same(void **state)
+{
+    run_texts(state, jpegs, COUNT(jpegs));
+}
+
 /* Coefficients whose places are far off, infinite or no numbers; parts that are less than the whole. */
 static void places_of_any_kind(void **state)
 {
@@ -113,7 +114,7 @@ static void places_of_any_kind(void **state)
     };
     mr_image image = picture_make(41, 29, 3, 8, 4);
     for (size_t i = 0; i < 6 * COUNT(extremes); i++) {
-        taping how = how_of(state, i);
+        taping how = taping_by(state, i);
         mr__op op = {.kind = MR__OP_WARP, .width = 41, .height = 29, .to_width = 50, .to_height = 31};
         op.u.warp = (mr__warp){.perspective = i % 2 == 0,
                                .sampling = (mr_sampling)(MR_SAMPLING_NEAREST + i / 2 % 3),
@@ -136,7 +137,7 @@ static void branches_are_mixed(void **state)
     mr__op warp = {.kind = MR__OP_WARP, .width = 67, .height = 13, .to_width = 67, .to_height = 13, .from = all};
     warp.to = all;
     for (uint32_t branches = 1; branches <= MR__BRANCHES_MAX; branches++) {
-        taping how = how_of(state, branches);
+        taping how = taping_by(state, branches);
         mr__op ops[2 + 2 * MR__BRANCHES_MAX];
         mr_image image = picture_make(67, 13, branches % 2 == 0 ? 1 : 3, 8, branches);
         size_t count = 1;
@@ -165,7 +166,7 @@ static void turned_and_converted(void **state)
 {
     for (size_t s = 0; s < COUNT(sizes); s++)
         for (uint32_t from = 1; from <= 4; from++) {
-            taping how = how_of(state, s + from);
+            taping how = taping_by(state, s + from);
             mr_image image = picture_make(sizes[s][0], sizes[s][1], from, 8, from);
             for (uint32_t orientation = 0; orientation <= 8; orientation++)
                 taping_convert(&how, &image, orientation, 1 + (from + orientation) % 4);
@@ -175,28 +176,12 @@ static void turned_and_converted(void **state)
         }
 }
 
-static opencl_play device;
-
-static int give_device(void **state)
-{
-    *state = &device;
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(warps_give_the_same),  cmocka_unit_test(elastics_give_the_same),
-        cmocka_unit_test(places_of_any_kind),   cmocka_unit_test(branches_are_mixed),
-        cmocka_unit_test(turned_and_converted),
+        cmocka_unit_test(warps_give_the_same), cmocka_unit_test(elastics_give_the_same),
+        cmocka_unit_test(jpegs_give_the_same), cmocka_unit_test(places_of_any_kind),
+        cmocka_unit_test(branches_are_mixed),  cmocka_unit_test(turned_and_converted),
     };
-    int failed = cmocka_run_group_tests_name("emulated", tests, NULL, NULL);
-    mr__detail detail;
-    if (opencl_play_open(&device, NULL, &detail) != 0) {
-        printf("not on a device: %s\n", detail.text);
-        return failed;
-    }
-    failed += cmocka_run_group_tests_name("by OpenCL", tests, give_device, NULL);
-    opencl_play_close(&device);
-    return failed;
+    return taping_run(tests, COUNT(tests));
 }

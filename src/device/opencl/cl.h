@@ -40,7 +40,6 @@ enum {
     CL_DEVICE_TYPE = 0x1000,
     CL_DEVICE_MAX_COMPUTE_UNITS = 0x1002,
     CL_DEVICE_MAX_WORK_GROUP_SIZE = 0x1004,
-    CL_DEVICE_ADDRESS_BITS = 0x100d,
     CL_DEVICE_MAX_MEM_ALLOC_SIZE = 0x1010,
     CL_DEVICE_SINGLE_FP_CONFIG = 0x101b,
     CL_DEVICE_GLOBAL_MEM_SIZE = 0x101f,
@@ -167,7 +166,7 @@ typedef struct mr__cl_found {
     cl_device_id device;
     mr__cl_entry entry;
     char platform_version[128];
-    uint32_t address_bits;
+    bool but_for_floats; /* usable, but that these may not be IEEE's */
 } mr__cl_found;
 
 /*
@@ -175,6 +174,20 @@ typedef struct mr__cl_found {
  * there is none; what to do is in the words.
  */
 int mr__cl_each(const mr__cl *cl, bool (*each)(void *user, const mr__cl_found *found), void *user, mr__detail *detail);
+
+/* What else is needed of a player, to have something of one's own in its context. */
+typedef struct mr__cl_inside {
+    const mr__cl *cl;
+    const mr_hooks *hooks;
+    cl_context context;
+    cl_device_id device;
+    uint64_t alloc_nbytes; /* of one buffer, at most */
+} mr__cl_inside;
+
+mr__cl_inside mr__cl_player_inside(const mr__cl_player *player);
+
+/* The next plays write into this memory, of which they get no pieces; NULL: as before. Nothing is being played. */
+void mr__cl_deck_keep(mr__cl_deck *deck, cl_mem mem);
 
 /* The kernels for one device. *subgroups: teams are sub-groups. MR_EDEVICE with detail: they could not be built. */
 int mr__cl_program_build(const mr__cl *cl, const mr__cl_options *options, cl_context context, const mr__cl_found *found,

@@ -83,7 +83,6 @@ static void learn(const mr__cl *cl, mr__cl_found *found)
     f->units = (uint32_t)number_of(cl, device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint));
     f->memory_nbytes = number_of(cl, device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong));
     f->alloc_nbytes = number_of(cl, device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong));
-    found->address_bits = (uint32_t)number_of(cl, device, CL_DEVICE_ADDRESS_BITS, sizeof(cl_uint));
 }
 
 /* "OpenCL 1.1 and more" */
@@ -97,7 +96,7 @@ static bool is_older(const char *version)
     return major < 1 || (major == 1 && (*end != '.' || strtoul(end + 1, NULL, 10) < 2));
 }
 
-/* Why it is of no use; NULL: it is. */
+/* Why it is of no use, beside its floats; NULL: it is. */
 static const char *reason(const mr__cl *cl, const mr__cl_found *found)
 {
     cl_device_id device = found->device;
@@ -114,8 +113,6 @@ static const char *reason(const mr__cl *cl, const mr__cl_found *found)
         return "its driver has no compiler, so that no kernels can be built for it";
     if (number_of(cl, device, CL_DEVICE_ENDIAN_LITTLE, sizeof(cl_bool)) == 0)
         return "it is big-endian; batches are little-endian";
-    if (!f->exact)
-        return "its floats are not IEEE's (division rounded correctly, small numbers kept), so bytes would differ";
     if (number_of(cl, device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t)) < MR__ALONE_LANES)
         return "it starts fewer than 64 lanes together";
     if (f->alloc_nbytes < ALLOC_MIN)
@@ -139,6 +136,9 @@ static bool each_of(const mr__cl *cl, cl_platform_id platform, uint32_t *number,
         platform_text(cl, platform, CL_PLATFORM_VERSION, found.platform_version, sizeof found.platform_version);
         learn(cl, &found);
         const char *why = reason(cl, &found);
+        found.but_for_floats = why == NULL;
+        if (why == NULL && !found.entry.facts.exact)
+            why = "its floats are not IEEE's (division rounded correctly, small numbers kept), so bytes would differ";
         found.entry.usable = why == NULL;
         if (why != NULL)
             snprintf(found.entry.why, sizeof found.entry.why, "%s", why);

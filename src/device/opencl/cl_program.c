@@ -8,6 +8,9 @@
  *
  * Losing one costs a build: whatever is odd about a file, or wrong with what the driver makes of it, the text is built
  * anew, and the file written anew.
+ *
+ * Not for PoCL: it keeps what it has built itself, kernel by kernel as they are used. To give a program away it builds
+ * all of them, for groups of any size, which takes ten times as long, and is not what it then runs.
  */
 #include "device/opencl/cl.h"
 
@@ -24,7 +27,7 @@
 #include <string.h>
 
 #define MAGIC "MRCLBIN1"
-enum { MAGIC_NBYTES = 8, HEAD_NBYTES = 32, FILE_NBYTES_MAX = 256 << 20 };
+enum { MAGIC_NBYTES = 8, HEAD_NBYTES = 32, FILE_NBYTES_MAX = 256 << 20, FILES_MAX = 16 };
 
 /* A program on its way. */
 typedef struct job {
@@ -91,6 +94,15 @@ static uint8_t *read_kept(const job *j, size_t *nbytes)
     return NULL;
 }
 
+/* Names that were given here, those of files that were never finished with them. */
+static bool is_name(const char *name)
+{
+    enum { LENGTH = 16 + 4 };
+    if (name[0] == '.')
+        return strlen(name) == 1 + LENGTH + 4 && strcmp(name + 1 + LENGTH, ".tmp") == 0;
+    return strlen(name) == LENGTH && strcmp(name + LENGTH - 4, ".bin") == 0;
+}
+
 static int publish(const job *j, uint8_t *bytes, size_t nbytes)
 {
     memcpy(bytes, MAGIC, MAGIC_NBYTES);
@@ -103,6 +115,8 @@ static int publish(const job *j, uint8_t *bytes, size_t nbytes)
         error = mr__disk_real.make_folder(&mr__disk_real, folder);
     if (folder != NULL && error == 0)
         error = mr__disk_publish(&mr__disk_real, j->hooks, j->path, bytes, HEAD_NBYTES + nbytes);
+    if (folder != NULL && error == 0)
+        mr__cache_trim(j->hooks, folder, is_name, FILES_MAX);
     mr__free(j->hooks, folder);
     return error == EBUSY ? 0 : error; /* another process writes the same: one of the two is as good */
 }
@@ -243,23 +257,30 @@ static int build_with(job *j, bool keeps, mr__detail *detail)
     return result;
 }
 
-#define EXACT "-cl-fp32-correctly-rounded-divide-sqrt"
+static bool keeps_its_own(const mr__cl_found *found)
+{
+    return strcmp(found->entry.platform, "Portable Computing Language") == 0;
+}
 
 int mr__cl_program_build(const mr__cl *cl, const mr__cl_options *options, cl_context context, const mr__cl_found *found,
                          cl_program *program, bool *subgroups, mr__detail *detail)
 {
     job j = {.cl = cl, .hooks = options->hooks, .context = context, .found = found};
+    char text[128];
+    const char *exact = found->entry.facts.exact ? " -cl-fp32-correctly-rounded-divide-sqrt" : "";
+    bool keeps = !options->no_cache && !keeps_its_own(found);
     int result = MR_EUNSUPPORTED;
+    j.options = text;
     j.guest = options->guest != NULL ? options->guest : "";
     if (found->entry.facts.subgroups) {
         j.subgroups = true;
-        j.options = "-cl-std=CL2.0 -DMR_SUBGROUPS " EXACT;
-        result = build_with(&j, !options->no_cache, detail);
+        snprintf(text, sizeof text, "-cl-std=CL2.0 -DMR_SUBGROUPS%s", exact);
+        result = build_with(&j, keeps, detail);
     }
     if (result != 0) {
         j.subgroups = false;
-        j.options = "-cl-std=CL1.2 " EXACT;
-        result = build_with(&j, !options->no_cache, detail);
+        snprintf(text, sizeof text, "-cl-std=CL1.2%s", exact);
+        result = build_with(&j, keeps, detail);
     }
     if (result != 0)
         return result;

@@ -156,6 +156,8 @@ static void on_played(void *user, int code, const char *why, const uint8_t *word
 {
     mr__opencl_lane *l = user;
     mr__opencl *o = l->opencl;
+    if (l->keep != NULL)
+        mr__cl_keep_end(l->keep);
     mr__mutex_lock(&o->mutex);
     l->played = true;
     l->played_code = code;
@@ -190,6 +192,8 @@ static bool play(mr__opencl_lane *l)
     mr__condition_wake_all(&l->opencl->moved);
     mr__mutex_unlock(&l->opencl->mutex);
     int result = mr__tape_end(&l->tape);
+    if (l->keep != NULL)
+        mr__cl_keep_begin(l->keep, l->deck);
     if (result == 0)
         result =
             mr__cl_deck_play(l->deck, &l->tape, l->batch_nbytes, l->wanted, l->wanted_count, on_played, l, &detail);
@@ -268,6 +272,10 @@ static void free_opencl(mr__opencl *o)
     mr_hooks hooks = o->hooks;
     for (uint32_t i = 0; i < o->lane_count; i++)
         mr__opencl_lane_fini(&o->lanes[i]);
+    for (size_t i = 0; i < o->keep_count; i++)
+        mr__cl_keep_free(o->keeps[i]);
+    if (o->player != NULL)
+        mr__cl_keep_queues_fini(o->player, &o->keep_queues);
     mr__cl_player_close(o->player);
     if (o->ready) {
         mr__condition_fini(&o->moved);
@@ -277,6 +285,7 @@ static void free_opencl(mr__opencl *o)
     mr__free(&hooks, o->lanes);
     mr__free(&hooks, o->meters);
     mr__free(&hooks, o->queue);
+    mr__free(&hooks, o->keeps);
     mr__free(&hooks, o);
 }
 
@@ -301,11 +310,14 @@ static bool close_opencl(mr__device *device, uint64_t deadline_ns)
     return all;
 }
 
-/* The memory of each lane: its share of what may be had, less where the device has less. */
+/*
+ * The memory of each lane: its share of what may be had, less where the device has less. Unless we are told, that is a
+ * quarter of it all: some drivers count what is sent to the device and comes from it as its memory, too.
+ */
 static int choose_arena(mr__opencl *o, uint64_t budget_nbytes, mr__detail *detail)
 {
     const mr__cl_facts *f = mr__cl_player_facts(o->player);
-    uint64_t all = budget_nbytes != 0 ? budget_nbytes : f->memory_nbytes / 2, each = all / o->lane_count;
+    uint64_t all = budget_nbytes != 0 ? budget_nbytes : f->memory_nbytes / 4, each = all / o->lane_count;
     each = each < ARENA_NBYTES || budget_nbytes != 0 ? each : ARENA_NBYTES;
     each = each < f->alloc_nbytes ? each : f->alloc_nbytes;
     each = each < UINT32_MAX ? each / 4096 * 4096 : UINT32_MAX / 4096 * 4096;
@@ -421,6 +433,13 @@ static bool takes(const mr__device *device, mr_form form, mr_step_kind step)
     return o->work->needs.depth == 8 && mr__tape_takes_step(step, mr__cl_player_facts(o->player)->doubles);
 }
 
+static mr__device_tally tell_tally(const mr__device *device)
+{
+    const mr__opencl *o = const_opencl_of(device);
+    return (mr__device_tally){.on_host = atomic_load_explicit(&o->on_host, memory_order_relaxed),
+                              .refused = atomic_load_explicit(&o->refused, memory_order_relaxed)};
+}
+
 static const mr__thread_meter *const *tell_meters(const mr__device *device, size_t *count)
 {
     *count = const_opencl_of(device)->lane_count;
@@ -463,6 +482,52 @@ static bool tell_oldest(mr__device *device, uint64_t *ordinal, const char **doin
     return any;
 }
 
+/* 5. Batches that stay here. */
+
+static int keep_new(mr__device *device, uint64_t nbytes, mr__keep **out, mr__detail *detail)
+{
+    mr__opencl *o = opencl_of(device);
+    mr__cl_keep *keep, **keeps = mr__alloc_array(&o->hooks, o->keep_count + 1, sizeof *keeps);
+    if (keeps == NULL)
+        return mr__fail(detail, MR_ENOMEM, "out of memory for batches on the device %s", o->name);
+    int result = mr__cl_keep_new(o->player, &o->keep_queues, nbytes, &keep, detail);
+    if (result != 0) {
+        mr__free(&o->hooks, keeps);
+        return result;
+    }
+    if (o->keep_count != 0)
+        memcpy(keeps, o->keeps, o->keep_count * sizeof *keeps);
+    keeps[o->keep_count++] = keep;
+    mr__free(&o->hooks, o->keeps);
+    o->keeps = keeps;
+    *out = (mr__keep *)keep;
+    return 0;
+}
+
+static void keep_send(mr__device *device, mr__keep *keep, uint64_t at, const void *bytes, uint64_t nbytes)
+{
+    (void)device;
+    mr__cl_keep_send((mr__cl_keep *)keep, at, bytes, nbytes);
+}
+
+static void keep_finish(mr__device *device, mr__keep *keep, mr__kept *told, void *user)
+{
+    (void)device;
+    mr__cl_keep_finish((mr__cl_keep *)keep, told, user);
+}
+
+static int keep_read(mr__device *device, mr__keep *keep, uint64_t at, void *to, uint64_t nbytes)
+{
+    (void)device;
+    return mr__cl_keep_read((mr__cl_keep *)keep, at, to, nbytes);
+}
+
+static mr_batch_device keep_tell(mr__device *device, const mr__keep *keep)
+{
+    (void)device;
+    return mr__cl_keep_tell((const mr__cl_keep *)keep);
+}
+
 const mr__device_type mr__device_opencl = {
     .name = "opencl",
     .list = list_found,
@@ -472,6 +537,12 @@ const mr__device_type mr__device_opencl = {
     .submit = submit,
     .cancel = cancel,
     .abandon = abandon,
+    .tally = tell_tally,
+    .keep_new = keep_new,
+    .keep_send = keep_send,
+    .keep_finish = keep_finish,
+    .keep_read = keep_read,
+    .keep_tell = keep_tell,
     .meters = tell_meters,
     .core_ns = tell_core,
     .oldest = tell_oldest,

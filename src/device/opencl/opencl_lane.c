@@ -92,6 +92,7 @@ void mr__opencl_read(mr__opencl_lane *l)
     uint64_t nbytes = 0;
     l->begun_ns = now(l->opencl);
     l->count = l->next = 0;
+    l->keep = (mr__cl_keep *)l->group.first->keep;
     for (mr__task *task = l->group.first; task != NULL && l->count < MR__OPENCL_GROUP; task = task->next) {
         mr__opencl_piece *p = &l->pieces[l->count];
         begin_piece(l, p, task);
@@ -121,6 +122,8 @@ static void do_here(mr__opencl_lane *l, mr__opencl_piece *p)
     atomic_fetch_add_explicit(&l->opencl->on_host, 1, memory_order_relaxed);
     (void)mr__prepare_make(&l->hands, &p->errand);
     p->read = false;
+    if (l->keep != NULL && p->task->code == 0)
+        mr__cl_keep_send(l->keep, p->task->keep_at, p->task->slot, l->opencl->work->finish.output.sample_nbytes);
 }
 
 static uint64_t weigh(const mr__opencl_piece *p)
@@ -133,6 +136,8 @@ static uint64_t weigh(const mr__opencl_piece *p)
 static uint64_t place_of(const mr__opencl_lane *l, const mr__opencl_piece *p, const uint8_t *base)
 {
     size_t nbytes = l->opencl->work->finish.output.sample_nbytes;
+    if (l->keep != NULL)
+        return p->task->keep_at;
     return l->opencl->alone ? (uint64_t)((const uint8_t *)p->task->slot - base) : (uint64_t)(p - l->pieces) * nbytes;
 }
 
@@ -147,6 +152,8 @@ static const uint8_t *first_slot(const mr__opencl_lane *l)
 static void want(mr__opencl_lane *l, mr__opencl_piece *p, uint64_t at)
 {
     uint64_t nbytes = l->opencl->work->finish.output.sample_nbytes;
+    if (l->keep != NULL)
+        return;
     void *to = l->opencl->alone ? p->task->slot : l->out.bytes + at;
     l->wanted[l->wanted_count++] = (mr__cl_piece){at, nbytes, to};
     l->batch_nbytes = at + nbytes > l->batch_nbytes ? at + nbytes : l->batch_nbytes;
@@ -201,7 +208,7 @@ static void settle_piece(mr__opencl_lane *l, mr__opencl_piece *p)
         do_here(l, p);
     } else if (l->played_code != 0) {
         p->task->code = mr__fail(&p->task->detail, l->played_code, "the device %s: %s", o->name, l->why);
-    } else if (!o->alone) {
+    } else if (!o->alone && l->keep == NULL) {
         memcpy(p->task->slot, l->out.bytes + place_of(l, p, NULL), nbytes);
     }
     p->read = false;
@@ -209,12 +216,14 @@ static void settle_piece(mr__opencl_lane *l, mr__opencl_piece *p)
 
 void mr__opencl_settle(mr__opencl_lane *l)
 {
-    size_t count = l->wanted_count;
+    size_t count = 0, nbytes = l->opencl->work->finish.output.sample_nbytes;
     mr__hands_start(&l->hands); // the device's time is not the host's
     for (size_t i = 0; i < l->count; i++)
-        if (l->pieces[i].on_tape)
+        if (l->pieces[i].on_tape) {
             settle_piece(l, &l->pieces[i]);
-    mr__hands_lap(&l->hands, MR__AT_AUGMENT, count, l->batch_nbytes);
+            count++;
+        }
+    mr__hands_lap(&l->hands, MR__AT_AUGMENT, count, count * nbytes);
 }
 
 void mr__opencl_end(mr__opencl_lane *l)

@@ -6,6 +6,7 @@
 
 #include "base/thread.h"
 #include "device/device.h"
+#include "device/opencl/keep.h"
 #include "device/opencl/player.h"
 #include "device/tape/sample.h"
 
@@ -51,6 +52,7 @@ typedef struct mr__opencl_lane {
     mr__cl_piece wanted[MR__OPENCL_GROUP];
     size_t wanted_count;
     uint64_t batch_nbytes;
+    mr__cl_keep *keep; /* where the submission's samples go; NULL: to the host */
     uint64_t begun_ns;
 
     /* under the device's mutex */
@@ -87,6 +89,9 @@ struct mr__opencl {
     mr__opencl_lane *lanes;
     uint32_t lane_count;
     const mr__thread_meter **meters;
+    mr__cl_keep **keeps; /* of batches that stay here */
+    size_t keep_count;
+    mr__cl_keep_queues keep_queues;
     /* Samples that the lanes did all of; that they decoded alone; that a kernel had refused. */
     atomic_uint_least64_t on_host, decoded_here, refused;
 };

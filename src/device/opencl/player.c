@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * 1. A deck's queue is in order: what is put into it is done one after the other, so events are only for learning how
- *    it went and when it ended.
+ * 1. A deck's queue is in order: what is put into it is done one after the other, so events are for learning how it
+ * went and when it ended. A launch waits for the one before it all the same: it fails where that has failed, and does
+ * not run on what was never written, which could be anything.
  * 2. The last thing in it waits for the events of all others: one of them that failed makes it fail. Its callback is
  * the only one, and the only place where `played` is called.
  * 3. Nothing that can fail comes after that callback is set.
@@ -23,7 +24,7 @@ struct mr__cl_player {
     mr__cl_found found;
     cl_context context;
     cl_program program;
-    bool unified, in_place;
+    bool unified, in_place, simulator;
     uint32_t groups_max;
 };
 
@@ -42,6 +43,7 @@ struct mr__cl_deck {
     cl_mem arena, staging;
     uint8_t *bytes, *block; /* where the host writes; memory of our own */
     void *mapped;           /* of the arena, or of staging; NULL: it is not */
+    cl_mem kept;            /* where kernels write instead; not ours */
     cl_mem out;
     uint64_t out_nbytes;
     bool out_in_place;
@@ -67,7 +69,7 @@ static bool is_wanted(void *user, const mr__cl_found *found)
     return true;
 }
 
-static int find_device(mr__cl_player *p, uint32_t number, mr__detail *detail)
+static int find_device(mr__cl_player *p, uint32_t number, bool simulator, mr__detail *detail)
 {
     p->found = (mr__cl_found){.entry = {.number = number}};
     int result = mr__cl_each(&p->cl, is_wanted, &p->found, detail);
@@ -76,7 +78,7 @@ static int find_device(mr__cl_player *p, uint32_t number, mr__detail *detail)
     if (p->found.device == NULL)
         return mr__fail(detail, MR_EUNSUPPORTED, "there is no OpenCL device %u; `millrace devices` lists what is there",
                         number);
-    if (!p->found.entry.usable)
+    if (!p->found.entry.usable && !(simulator && p->found.but_for_floats))
         return mr__fail(detail, MR_EUNSUPPORTED, "OpenCL device %u (%.60s) cannot be used: %s", number,
                         p->found.entry.facts.name, p->found.entry.why);
     return 0;
@@ -87,13 +89,14 @@ static int open_player(mr__cl_player *p, const mr__cl_options *options, mr__deta
     cl_int error;
     int result = mr__cl_load(options, &p->cl, detail);
     if (result == 0)
-        result = find_device(p, options->number, detail);
+        result = find_device(p, options->number, options->simulator, detail);
     if (result != 0)
         return result;
     mr__cl_facts *facts = &p->found.entry.facts;
     p->unified = facts->unified && !options->sends;
     p->in_place = facts->is_cpu && options->in_place && !options->sends;
     p->groups_max = options->groups_max;
+    p->simulator = options->simulator;
     p->context = p->cl.CreateContext(NULL, 1, &p->found.device, NULL, NULL, &error);
     if (p->context == NULL)
         return mr__cl_fail(detail, "clCreateContext", error);
@@ -286,6 +289,16 @@ void mr__cl_deck_free(mr__cl_deck *d)
     mr__free(hooks, d);
 }
 
+mr__cl_inside mr__cl_player_inside(const mr__cl_player *p)
+{
+    return (mr__cl_inside){&p->cl, p->hooks, p->context, p->found.device, p->found.entry.facts.alloc_nbytes};
+}
+
+void mr__cl_deck_keep(mr__cl_deck *deck, cl_mem mem)
+{
+    deck->kept = mem;
+}
+
 uint8_t *mr__cl_deck_bytes(mr__cl_deck *deck)
 {
     return deck->bytes;
@@ -343,12 +356,15 @@ static bool put_launch(mr__cl_deck *d, const mr__launch *launch)
         cl_event event = NULL;
         cl_int error = cl->SetKernelArg(kernel, 0, sizeof d->arena, &d->arena);
         if (error == CL_SUCCESS)
-            error = cl->SetKernelArg(kernel, 1, sizeof d->out, &d->out);
+            error = cl->SetKernelArg(kernel, 1, sizeof d->out, d->kept != NULL ? &d->kept : &d->out);
         if (error == CL_SUCCESS)
             error = cl->SetKernelArg(kernel, 2, sizeof list, &list);
+        if (error == CL_SUCCESS)
+            error = cl->SetKernelArg(kernel, 3, MR__KERNEL_WORDS_NBYTES, NULL);
         if (error != CL_SUCCESS)
             return put(d, "clSetKernelArg", launch->kernel, error, NULL);
-        error = cl->EnqueueNDRangeKernel(d->queue, kernel, 1, NULL, &items, &lanes, 0, NULL, &event);
+        const cl_event *before = &commands_of(d)[d->command_count - 1].event; // at least what sent the tape
+        error = cl->EnqueueNDRangeKernel(d->queue, kernel, 1, NULL, &items, &lanes, 1, before, &event);
         if (!put(d, "clEnqueueNDRangeKernel", launch->kernel, error, event))
             return false;
     }
@@ -461,6 +477,15 @@ static void ended(cl_event event, cl_int status, void *user)
     d->played(d->user, d->code, d->code != 0 ? d->why.text : NULL, d->words.bytes);
 }
 
+/* Oclgrind forgets callbacks that are set after it has run. */
+static void wait_and_tell(mr__cl_deck *d, cl_event last)
+{
+    cl_int status = CL_COMPLETE, error = d->player->cl.Finish(d->queue);
+    if (error == CL_SUCCESS)
+        error = d->player->cl.GetEventInfo(last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    ended(last, error != CL_SUCCESS ? error : status, d);
+}
+
 /* After all that was put: the callback. On failure nothing is being played, and it will not come. */
 static int put_end(mr__cl_deck *d, mr__detail *detail)
 {
@@ -475,7 +500,9 @@ static int put_end(mr__cl_deck *d, mr__detail *detail)
         call = "clFlush";
         error = cl->Flush(d->queue);
     }
-    if (error == CL_SUCCESS) {
+    if (error == CL_SUCCESS && d->player->simulator) {
+        wait_and_tell(d, last);
+    } else if (error == CL_SUCCESS) {
         call = "clSetEventCallback";
         error = cl->SetEventCallback(last, CL_COMPLETE, ended, d);
     }
@@ -505,6 +532,8 @@ static bool is_in_place(const mr__cl_deck *d, const mr__cl_piece *pieces, size_t
 static int prepare_out(mr__cl_deck *d, uint64_t nbytes, const mr__cl_piece *pieces, size_t count, mr__detail *detail)
 {
     bool in_place = is_in_place(d, pieces, count);
+    if (d->kept != NULL)
+        return count == 0 ? 0 : mr__fail(detail, MR_EARGUMENT, "what is kept on the device has no pieces here");
     for (size_t i = 0; i < count; i++)
         if (pieces[i].at > nbytes || pieces[i].nbytes > nbytes - pieces[i].at)
             return mr__fail(detail, MR_EARGUMENT, "piece %zu is not inside of the batch", i);

@@ -41,6 +41,8 @@ typedef struct mr__cl_options {
     bool no_cache;         /* the program is built anew, and not kept */
     bool in_place;         /* on a processor, kernels write into the batch itself where they can (mr__cl_deck_play) */
     bool sends;            /* as if the device's memory were not the host's: for tests */
+    bool simulator;        /* Oclgrind, which looks for races: its floats need not be IEEE's, and it runs only while
+                              it is waited for, so that a play waits */
     const char *guest;     /* OpenCL C of MR__KERNEL_GUEST; NULL: there is none */
     uint32_t groups_max;   /* of one launch: for tests; 0: as many as devices take */
 } mr__cl_options;
@@ -79,8 +81,9 @@ typedef void mr__cl_played(void *user, int code, const char *why, const uint8_t 
 
 /*
  * Sends the tape, runs its launches, and gets the pieces (nbytes of the batch in all, each piece inside). Does not
- * wait. On failure, with detail, `played` is not called. A deck whose play failed may play again: MR_ENOMEM is of that
- * play only; after MR_EDEVICE it fails for good.
+ * wait. On failure, with detail, `played` is not called. A play that was refused here (MR_ENOMEM:
+ * no buffer for the batch) may be tried again; once the device has failed, here or in `played`, the deck fails for
+ * good, with MR_EDEVICE.
  *
  * In place: where options.in_place is set, the device is a processor, and all pieces are in host memory as they are in
  * the batch (to - at is the same for all, and the batch's nbytes from there on are memory of its), kernels write there.

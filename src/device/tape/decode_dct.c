@@ -51,10 +51,8 @@ static mr__sheet lay_samples(mr__tape *tape, const mr__tape_dct *d, uint32_t par
     return samples;
 }
 
-static mr__plane plane_of(const mr__tape_dct *d, uint32_t part, const mr__sheet *samples)
+static mr__plane plane_of(const mr__jpeg_part *shape, const mr_rect *blocks, const mr__sheet *samples)
 {
-    const mr__jpeg_part *shape = &d->layout->part[part];
-    const mr_rect *blocks = &d->part[part].blocks;
     bool blends_across = shape->rise == MR__JPEG_RISE_H2V1 || shape->rise == MR__JPEG_RISE_H2V2;
     bool blends_down = shape->rise == MR__JPEG_RISE_H1V2 || shape->rise == MR__JPEG_RISE_H2V2;
     return (mr__plane){.at = samples->at,
@@ -68,20 +66,29 @@ static mr__plane plane_of(const mr__tape_dct *d, uint32_t part, const mr__sheet 
                        .blends = (uint32_t)blends_across | (uint32_t)blends_down << 1};
 }
 
+mr__sheet mr__tape_dct_pixels(mr__tape *tape, const mr__jpeg_layout *layout, uint32_t parts, mr_rect region,
+                              const mr_rect blocks[MR__JPEG_PARTS_MAX], const mr__sheet samples[MR__JPEG_PARTS_MAX])
+{
+    mr__order_jpeg_pixels order = {.x = region.x, .y = region.y, .rgb = layout->rgb};
+    for (uint32_t i = 0; i < parts; i++)
+        order.plane[i] = plane_of(&layout->part[i], &blocks[i], &samples[i]);
+    order.to = mr__tape_sheet(tape, region.width, region.height, parts);
+    mr__tape_call_of(tape, MR__KERNEL_jpeg_pixels, &order, sizeof order,
+                     MR__CANVAS_GROUPS(order.to.width, (uint64_t)order.to.height));
+    for (uint32_t i = 0; i < parts; i++)
+        mr__tape_leave(tape, &samples[i]);
+    return order.to;
+}
+
 mr__sheet mr__tape_dct_lay(mr__tape *tape, const mr__tape_dct *d, const mr__sheet *coef)
 {
-    mr__order_jpeg_pixels order = {.x = d->region.x, .y = d->region.y, .rgb = d->layout->rgb};
+    mr_rect blocks[MR__JPEG_PARTS_MAX];
     mr__sheet samples[MR__JPEG_PARTS_MAX];
     for (uint32_t i = 0; i < d->parts; i++) {
+        blocks[i] = d->part[i].blocks;
         samples[i] = lay_samples(tape, d, i);
-        order.plane[i] = plane_of(d, i, &samples[i]);
     }
     if (coef != NULL)
         mr__tape_leave(tape, coef);
-    order.to = mr__tape_sheet(tape, d->region.width, d->region.height, d->parts);
-    mr__tape_call_of(tape, MR__KERNEL_jpeg_pixels, &order, sizeof order,
-                     MR__CANVAS_GROUPS(order.to.width, (uint64_t)order.to.height));
-    for (uint32_t i = 0; i < d->parts; i++)
-        mr__tape_leave(tape, &samples[i]);
-    return order.to;
+    return mr__tape_dct_pixels(tape, d->layout, d->parts, d->region, blocks, samples);
 }

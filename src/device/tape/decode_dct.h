@@ -38,6 +38,13 @@ static inline uint32_t mr__tape_dct_number(const mr__tape_dct_part *part, uint32
     return (y - part->top) / part->high * part->across + (x - part->left) / part->wide;
 }
 
+/*
+ * The call that makes the region's pixels of samples: of each component those of these blocks, whose room is left. One
+ * component, or three.
+ */
+mr__sheet mr__tape_dct_pixels(mr__tape *tape, const mr__jpeg_layout *layout, uint32_t parts, mr_rect region,
+                              const mr_rect blocks[MR__JPEG_PARTS_MAX], const mr__sheet samples[MR__JPEG_PARTS_MAX]);
+
 /* Calls that make samples and then pixels of them. Room `coef` that strips are in is left on the way (NULL: none is).
  */
 mr__sheet mr__tape_dct_lay(mr__tape *tape, const mr__tape_dct *dct, const mr__sheet *coef);

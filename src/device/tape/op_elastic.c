@@ -30,8 +30,14 @@ static uint32_t larger(const uint32_t radius[2])
     return radius[0] > radius[1] ? radius[0] : radius[1];
 }
 
-/* Noise of these rows and, with their groups, columns; blurred across, it has those of `to`. */
-static uint32_t lay_across(mr__tape_writer *w, const mr__op *op, mr_rect rows)
+/* Numbers of 32 bits, of which a row has so many. */
+static mr__sheet room_for(mr__tape_writer *w, uint32_t numbers, uint32_t rows)
+{
+    return mr__tape_sheet(w->tape, numbers, rows, sizeof(uint32_t));
+}
+
+/* Noise of these rows and, with their groups, columns; blurred across, it has those of `to`: two floats a pixel. */
+static mr__sheet lay_across(mr__tape_writer *w, const mr__op *op, mr_rect rows)
 {
     const mr__elastic *e = &op->u.elastic;
     mr__order_elastic_across across = {.x = op->to.x, .columns = op->to.width, .width = op->width};
@@ -42,13 +48,15 @@ static uint32_t lay_across(mr__tape_writer *w, const mr__op *op, mr_rect rows)
     noise.groups = (all.x + all.width + MR__ELASTIC_GROUP - 1) / MR__ELASTIC_GROUP - noise.group;
     across.pitch = noise.groups * MR__ELASTIC_GROUP;
     across.noise_x = noise.group * MR__ELASTIC_GROUP;
-    across.noise = noise.to = mr__tape_room(w->tape, (uint64_t)across.pitch * rows.height * sizeof(uint32_t));
-    across.to = mr__tape_room(w->tape, 2 * (uint64_t)across.columns * rows.height * sizeof(float));
+    mr__sheet words = room_for(w, across.pitch, rows.height), blurred = room_for(w, 2 * across.columns, rows.height);
+    across.noise = noise.to = words.at;
+    across.to = blurred.at;
     mr__tape_call_of(w->tape, MR__KERNEL_elastic_noise, &noise, sizeof noise,
                      (uint64_t)MR__NOISE_GROUPS(noise.groups) * rows.height);
     mr__tape_call_of(w->tape, MR__KERNEL_elastic_across, &across, sizeof across,
                      MR__CANVAS_GROUPS(across.columns, (uint64_t)rows.height));
-    return across.to;
+    mr__tape_leave(w->tape, &words);
+    return blurred;
 }
 
 int mr__tape_lay_elastic(mr__tape_writer *w, const mr__op *ops, size_t count, mr__sheet *sheet, size_t *took,
@@ -71,11 +79,13 @@ int mr__tape_lay_elastic(mr__tape_writer *w, const mr__op *ops, size_t count, mr
         look.weights[i] = put_weights(w, mr__elastic_kernel(e, i), e->sigma[1], &look.radius[i]);
     mr_rect rows = mr__rect_grown(op->to, 0, larger(look.radius), op->width, op->height);
     look.top = rows.y;
-    look.blurred = lay_across(w, op, rows);
+    mr__sheet blurred = lay_across(w, op, rows);
+    look.blurred = blurred.at;
     look.middles[0] = put_middles(w, op->to.x, op->to.width, op->width);
     look.middles[1] = put_middles(w, op->to.y, op->to.height, op->height);
     look.to = mr__tape_sheet(w->tape, op->to.width, op->to.height, sheet->channels);
     mr__tape_call_of(w->tape, MR__KERNEL_elastic_look, &look, sizeof look, mr__tape_groups(&look.to));
+    mr__tape_leave(w->tape, &blurred);
     *sheet = look.to;
     return 0;
 }

@@ -22,9 +22,10 @@ const mr__tape_op_type mr__tape_op_types[MR__OP_KINDS] = {
     [MR__OP_NOISE] = {.lay = mr__tape_lay_noise},
     [MR__OP_SHARPNESS] = {.lay = mr__tape_lay_sharpness},
     [MR__OP_BLUR] = {.lay = mr__tape_lay_blur},
-    [MR__OP_WARP] = {mr__tape_lay_warp, .doubles = true},
-    [MR__OP_ELASTIC] = {mr__tape_lay_elastic},
-    [MR__OP_AUGMIX] = {mr__tape_lay_augmix},
+    [MR__OP_WARP] = {.lay = mr__tape_lay_warp, .doubles = true},
+    [MR__OP_JPEG] = {.lay = mr__tape_lay_jpeg},
+    [MR__OP_ELASTIC] = {.lay = mr__tape_lay_elastic},
+    [MR__OP_AUGMIX] = {.lay = mr__tape_lay_augmix},
 };
 
 bool mr__tape_takes_op(mr__op_kind kind, bool doubles)

@@ -23,8 +23,9 @@ extern const mr__tape_op_type mr__tape_op_types[MR__OP_KINDS];
 
 mr__tape_lay mr__tape_lay_color; /* tables, saturation, hue, grayscale, permute */
 mr__tape_lay mr__tape_lay_erase, mr__tape_lay_noise, mr__tape_lay_sharpness, mr__tape_lay_blur;
+
 /* Places: op_warp.c, ... */
-mr__tape_lay mr__tape_lay_warp, mr__tape_lay_elastic;
+mr__tape_lay mr__tape_lay_warp, mr__tape_lay_elastic, mr__tape_lay_jpeg;
 
 /* Branches: op_augmix.c. */
 mr__tape_lay mr__tape_lay_augmix;

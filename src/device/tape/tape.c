@@ -233,6 +233,30 @@ void mr__tape_call_at(mr__tape *t, uint32_t level, mr__kernel kernel, const void
     t->level = level >= t->level ? level + 1 : t->level;
 }
 
+mr__tape_fork mr__tape_fork_begin(mr__tape *t)
+{
+    mr__tape_fork fork = {.first = t->level, .last = t->level};
+    mr__tape_fork_next(t, &fork);
+    return fork;
+}
+
+/* Spare room goes to the fork: the branch that comes next may be at work before those that have left it are done. */
+void mr__tape_fork_next(mr__tape *t, mr__tape_fork *fork)
+{
+    for (uint32_t i = 0; i < t->spare_count && fork->spare_count < MR__TAPE_SPARES; i++)
+        fork->spares[fork->spare_count++] = t->spares[i];
+    t->spare_count = 0;
+    fork->last = t->level > fork->last ? t->level : fork->last;
+    t->level = fork->first;
+}
+
+void mr__tape_fork_end(mr__tape *t, const mr__tape_fork *fork)
+{
+    t->level = fork->last;
+    memcpy(t->spares, fork->spares, fork->spare_count * sizeof *fork->spares);
+    t->spare_count = fork->spare_count;
+}
+
 /* The calls of one level and kernel, from `from` on, as one launch. */
 static bool add_launch(mr__tape *t, uint32_t level, mr__kernel kernel)
 {

@@ -142,6 +142,27 @@ void mr__tape_call_beside(mr__tape *tape, mr__kernel kernel, const void *order, 
 void mr__tape_call_at(mr__tape *tape, uint32_t level, mr__kernel kernel, const void *order, size_t order_nbytes,
                       uint64_t items);
 
+/*
+ * Branches of a sample, which do not wait for each other: each begins where all calls so far are done, and what one
+ * leaves no other gets. After the end all of them are waited for.
+ *
+ *     mr__tape_fork fork = mr__tape_fork_begin(tape);
+ *     for (each branch) {
+ *         ... its calls
+ *         mr__tape_fork_next(tape, &fork);
+ *     }
+ *     mr__tape_fork_end(tape, &fork);
+ */
+typedef struct mr__tape_fork {
+    uint32_t first, last; /* levels */
+    mr__tape_spare spares[MR__TAPE_SPARES];
+    uint32_t spare_count;
+} mr__tape_fork;
+
+mr__tape_fork mr__tape_fork_begin(mr__tape *tape);
+void mr__tape_fork_next(mr__tape *tape, mr__tape_fork *fork);
+void mr__tape_fork_end(mr__tape *tape, const mr__tape_fork *fork);
+
 /* After the last sample: launches are made. MR_ENOMEM. Bytes 0 to tape->put are to be sent. */
 int mr__tape_end(mr__tape *tape);
 

@@ -47,6 +47,35 @@ struct mr__fiber {
     size_t outside_nbytes;
 };
 
+#if defined(MR__TSAN)
+/* To it a fiber is a thread, which takes a millisecond to make: they are kept. (In no other build is there such data.)
+ */
+static struct {
+    pthread_mutex_t mutex;
+    void *fibers[256];
+    size_t count;
+} kept = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static void *take_kept(void)
+{
+    (void)pthread_mutex_lock(&kept.mutex);
+    void *fiber = kept.count != 0 ? kept.fibers[--kept.count] : NULL;
+    (void)pthread_mutex_unlock(&kept.mutex);
+    return fiber != NULL ? fiber : __tsan_create_fiber(0);
+}
+
+static void keep(void *fiber)
+{
+    (void)pthread_mutex_lock(&kept.mutex);
+    bool room = kept.count < sizeof kept.fibers / sizeof *kept.fibers;
+    if (room)
+        kept.fibers[kept.count++] = fiber;
+    (void)pthread_mutex_unlock(&kept.mutex);
+    if (!room)
+        __tsan_destroy_fiber(fiber);
+}
+#endif
+
 /* 1. What sanitizers want to know before and after a switch. */
 
 MR__UNWATCHED static void leave_outside(mr__fiber *f, void **fake)
@@ -144,7 +173,7 @@ mr__fiber *mr__fiber_new(const mr_hooks *hooks)
     f->hooks = hooks;
     f->ended = true;
 #if defined(MR__TSAN)
-    f->tsan = __tsan_create_fiber(0);
+    f->tsan = take_kept();
 #endif
     if ((f->stack = mr__alloc(hooks, STACK_NBYTES)) != NULL)
         return f;
@@ -157,7 +186,7 @@ void mr__fiber_free(mr__fiber *f)
     if (f == NULL)
         return;
 #if defined(MR__TSAN)
-    __tsan_destroy_fiber(f->tsan);
+    keep(f->tsan);
 #endif
     mr__free(f->hooks, f->stack);
     mr__free(f->hooks, f);

@@ -9,6 +9,10 @@
 #define MR__ALONE_LANES 64
 #define MR__TEAM_LANES  32
 
+/* Shared memory of a group that an OpenCL kernel is given, as its fourth argument: two words for each lane of a team.
+ */
+#define MR__KERNEL_WORDS_NBYTES (2 * MR__TEAM_LANES * sizeof(uint32_t))
+
 /* clang-format off */
 #define MR__KERNELS(K)                                                                                                 \
     K(resample, MR__ALONE_LANES)                                                                                       \
@@ -43,7 +47,9 @@
     K(l3_copy, MR__ALONE_LANES)                                                                                        \
     K(idct, MR__ALONE_LANES)                                                                                           \
     K(jpeg_pixels, MR__ALONE_LANES)                                                                                    \
-    K(l3_unit, MR__TEAM_LANES)
+    K(l3_unit, MR__TEAM_LANES)                                                                                         \
+    K(jpeg_split, MR__ALONE_LANES)                                                                                     \
+    K(jpeg_again, MR__ALONE_LANES)
 /* clang-format on */
 
 #define MR__KERNEL_NUMBER(name, lanes) MR__KERNEL_##name,

@@ -44,7 +44,12 @@
 #pragma OPENCL EXTENSION cl_khr_subgroups : enable
 #endif
 #define MR_ALLOT(T, v, n) local T v[n]
-#define MR_KERNEL(name)   kernel void mr_##name(global uint8_t *arena, global uint8_t *out, uint32_t list)
+/*
+ * A team's words are an argument: those that a kernel declares itself PoCL 3.1 leaves to be one for all groups where
+ * their address has come to a function that is called, and groups on two cores then write over each other's.
+ */
+#define MR_KERNEL(name)                                                                                                \
+    kernel void mr_##name(global uint8_t *arena, global uint8_t *out, uint32_t list, local uint32_t *mr_words)
 
 typedef struct mr_lane {
     uint32_t id;
@@ -57,7 +62,6 @@ typedef struct mr_lane {
     (void)lane;                                                                                                        \
     (void)group
 #define MR_TEAM                                                                                                        \
-    local uint32_t mr_words[64];                                                                                       \
     const mr_lane lane = {(uint32_t)get_local_id(0), mr_words};                                                        \
     const uint32_t group = (uint32_t)get_group_id(0);                                                                  \
     (void)lane;                                                                                                        \

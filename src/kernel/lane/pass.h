@@ -252,17 +252,19 @@ MR_INLINE void mr__place_span(MR_GLOBAL const uint8_t *arena, const mr__order_pl
     from_y = o->flip_y != 0 ? o->height - 1 - from_y : from_y;
     mr__taps taps = mr__taps_of(arena, &o->axis, from_y);
     MR_GLOBAL const uint8_t *from = arena + o->from.at + taps.first * stride + from_x * 3;
-    mr__eight a = mr__eight_of(1 << 21), b = a, c = a;
+    mr__eight a, b, c;
+    mr__eight_set(&a, 1 << 21);
+    b = c = a;
     for (uint32_t i = 0; i < taps.count; i++, from += stride) {
         int32_t weight = taps.weights[i];
-        a = mr__eight_add(a, weight, from);
-        b = mr__eight_add(b, weight, from + 8);
-        c = mr__eight_add(c, weight, from + 16);
+        mr__eight_add(&a, weight, from);
+        mr__eight_add(&b, weight, from + 8);
+        mr__eight_add(&c, weight, from + 16);
     }
     uint8_t row[24];
-    mr__eight_bytes(a, 22, row);
-    mr__eight_bytes(b, 22, row + 8);
-    mr__eight_bytes(c, 22, row + 16);
+    mr__eight_bytes(&a, 22, row);
+    mr__eight_bytes(&b, 22, row + 8);
+    mr__eight_bytes(&c, 22, row + 16);
     for (uint32_t channel = 0; channel < 3; channel++)
         for (uint32_t i = 0; i < MR__PLACE_PIXELS; i++) {
             uint32_t at = o->flip_x != 0 ? MR__PLACE_PIXELS - 1 - i : i;

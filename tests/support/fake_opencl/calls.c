@@ -271,6 +271,10 @@ static cl_int set_arg(cl_kernel kernel, cl_uint number, size_t nbytes, const voi
 {
     if (number >= FAKE_ARGS)
         return FAKE_INVALID_ARG_INDEX;
+    if (number == 3) { // shared memory, which the emulator has itself
+        kernel->set[number] = value == NULL && nbytes == MR__KERNEL_WORDS_NBYTES;
+        return kernel->set[number] ? CL_SUCCESS : FAKE_INVALID_ARG_SIZE;
+    }
     if (value == NULL || nbytes != (number < 2 ? sizeof(cl_mem) : sizeof kernel->list))
         return FAKE_INVALID_ARG_SIZE;
     if (number == 2) {
@@ -307,7 +311,7 @@ FAKE_API cl_mem clCreateBuffer(cl_context context, cl_bitfield flags, size_t nby
 
 static cl_int check_launch(cl_kernel kernel, cl_uint sides, const size_t *global, const size_t *local)
 {
-    if (!kernel->set[0] || !kernel->set[1] || !kernel->set[2])
+    if (!kernel->set[0] || !kernel->set[1] || !kernel->set[2] || !kernel->set[3])
         return FAKE_INVALID_KERNEL_ARGS;
     if (sides != 1 || local == NULL || local[0] != kernel->lanes || global[0] == 0 || global[0] % local[0] != 0)
         return FAKE_INVALID_GROUP;

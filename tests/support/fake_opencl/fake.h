@@ -69,6 +69,7 @@ typedef struct fake_settings {
     int64_t resources;       /* at this launch: its call fails */
     int64_t resources_quiet; /* at this launch: the command fails */
     int64_t slow_ms;         /* every launch takes so much longer */
+    int64_t jitter_us;       /* every launch takes at most so much longer, by the seed and its number */
     int64_t wrong;           /* this read or map to read gives a wrong byte */
     int64_t time_back;       /* the device's clock goes back during this launch */
     int64_t time_ahead;      /* it jumps ahead by a day */
@@ -99,7 +100,7 @@ struct cl_program_of {
     bool built;
 };
 
-enum { FAKE_ARGS = 3, FAKE_MAPS = 8, FAKE_CALLBACKS = 4, FAKE_WAITS = 4096 };
+enum { FAKE_ARGS = 4, FAKE_MAPS = 8, FAKE_CALLBACKS = 4, FAKE_WAITS = 4096 };
 
 struct cl_kernel_of {
     fake_object object;

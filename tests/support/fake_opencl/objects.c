@@ -222,7 +222,6 @@ cl_int fake_device_info(cl_device_id device, cl_uint what, size_t most, void *va
         {CL_DEVICE_TYPE, 8, s->kind == FAKE_CPU ? CL_DEVICE_TYPE_CPU : CL_DEVICE_TYPE_GPU},
         {CL_DEVICE_MAX_COMPUTE_UNITS, 4, s->units},
         {CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t), s->lanes},
-        {CL_DEVICE_ADDRESS_BITS, 4, 64},
         {CL_DEVICE_MAX_MEM_ALLOC_SIZE, 8, s->alloc},
         {CL_DEVICE_SINGLE_FP_CONFIG, 8, exact},
         {CL_DEVICE_GLOBAL_MEM_SIZE, 8, s->memory},

@@ -38,10 +38,19 @@ cl_int fake_wait_for(cl_event event)
 
 /* 2. What commands do; the mutex is held, and given up for the work itself. */
 
-static void sleep_ms(int64_t ms)
+static void sleep_us(int64_t us)
 {
-    struct timespec time = {ms / 1000, (long)(ms % 1000) * 1000000};
-    (void)nanosleep(&time, NULL);
+    struct timespec time = {us / 1000000, (long)(us % 1000000) * 1000};
+    if (us != 0)
+        (void)nanosleep(&time, NULL);
+}
+
+/* How much longer a launch is to take. */
+static int64_t delay_us(int64_t number)
+{
+    const fake_settings *s = &fake.settings;
+    uint64_t chance = ((uint64_t)number + (uint64_t)s->seed * 31 + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 33;
+    return s->slow_ms * 1000 + (s->jitter_us > 0 ? (int64_t)(chance % ((uint64_t)s->jitter_us + 1)) : 0);
 }
 
 static cl_int emulate(const fake_command *c, uint64_t seed, mr__detail *detail)
@@ -87,7 +96,7 @@ static bool is_written_mapped(const struct cl_mem_of *mem)
 
 static cl_int launch(fake_command *c)
 {
-    int64_t number = ++fake.launches, slow_ms = fake.settings.slow_ms;
+    int64_t number = ++fake.launches, slow_us = delay_us(number);
     cl_int status = accident(number);
     mr__detail detail = {""};
     uint64_t seed = fake.settings.seed >= 0 ? (uint64_t)fake.settings.seed : (uint64_t)number;
@@ -97,7 +106,7 @@ static cl_int launch(fake_command *c)
         fake_wrong("launch %lld has a buffer that is mapped for writing", (long long)number);
     c->event->start_ns = fake_now_ns();
     fake_leave();
-    sleep_ms(slow_ms);
+    sleep_us(slow_us);
     status = emulate(c, seed, &detail);
     (void)pthread_mutex_lock(&fake.mutex);
     c->event->end_ns = fake_now_ns();
@@ -151,6 +160,8 @@ static void unmap(fake_command *c)
     uint32_t i = 0;
     while (i < mem->map_count && mem->maps[i].to != c->region.to)
         i++;
+    if (i == mem->map_count && fake.lost)
+        return; // the map was lost too
     if (i == mem->map_count) {
         fake_wrong("buffer %u is unmapped where it is not mapped", mem->object.number);
         return;

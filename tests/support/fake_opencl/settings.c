@@ -63,6 +63,7 @@ static bool set_number(const char *name, size_t length, int64_t value)
         FIELD(alloc),     FIELD(units),     FIELD(lanes),           FIELD(lost),       FIELD(build_fails),
         FIELD(hang),      FIELD(resources), FIELD(resources_quiet), FIELD(slow_ms),    FIELD(lost_quiet),
         FIELD(wrong),     FIELD(time_back), FIELD(time_ahead),      FIELD(misaligned), FIELD(seed),
+        FIELD(jitter_us),
     };
 #undef FIELD
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
