@@ -42,6 +42,8 @@ typedef struct contest {
     double rate[WHO_COUNT][ROUNDS_MAX];  /* samples a second */
     double share[WHO_COUNT][ROUNDS_MAX]; /* that the device prepared */
     double sum;                          /* predicted, before */
+    uint64_t aside[WHO_COUNT];           /* so often the device was set aside, in all rounds */
+    char mishap[WHO_COUNT][100];
 } contest;
 
 /* What a turn came to. */
@@ -49,6 +51,8 @@ typedef struct turn_result {
     double rate, share;
     unsigned on_host, on_device; /* threads that are kept on core 0, and on core 1 */
     bool absent;                 /* there is no such device */
+    uint64_t aside;              /* so often the device was set aside, */
+    char mishap[100];            /* because it was this; "": it was not */
     char failed[300];            /* why; "": it did not */
 } turn_result;
 

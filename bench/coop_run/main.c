@@ -2,6 +2,7 @@
 /* See bench/README.md. */
 #include "coop_run.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -60,6 +61,9 @@ void contest_run(const options *o, contest *c)
             turn_result r = turn(o, c, w);
             c->rate[w][round] = r.rate;
             c->share[w][round] = r.share;
+            c->aside[w] += r.aside;
+            if (r.aside != 0)
+                memcpy(c->mishap[w], r.mishap, sizeof r.mishap);
             if (round == 0 && w == AUTO)
                 printf("    threads kept on core 0: %u, on core 1: %u\n", r.on_host, r.on_device);
         }
@@ -98,6 +102,10 @@ bool contest_report(const options *o, contest *c)
         else
             printf(" %.2fx |\n", median_of(ratios, o->rounds));
     }
+    for (unsigned w = AUTO; w < WHO_COUNT; w++)
+        if (c->aside[w] != 0)
+            printf("%s: the device was set aside %" PRIu64 " times in %u turns: it %s\n", who_names[w], c->aside[w],
+                   o->rounds, c->mishap[w]);
     printf("auto: %.3f of the sum; aimed at: %.2f%s\n", kept, AIM, kept >= AIM ? "" : ", which it does NOT reach");
     (void)fflush(stdout);
     return kept >= AIM;

@@ -4,6 +4,7 @@
 
 #include "fake_opencl.h"
 #include "kernel/lane/emulate.h"
+#include "lane_shim_run.h"
 #include "lane_words.h"
 #include "opencl_client.h"
 #include <stdio.h>
@@ -12,9 +13,9 @@
 
 /* Lanes that are threads are slow (test_lanes_threads.c). */
 #if defined(MR__FIBER_THREADS)
-enum { ITEMS = 5, SEEDS = 2, LIKE_FAKE = 0 };
+enum { ITEMS = 5, SEEDS = 2, WITH_OTHERS = 0 };
 #else
-enum { ITEMS = 37, SEEDS = 5, LIKE_FAKE = 1 };
+enum { ITEMS = 37, SEEDS = 5, WITH_OTHERS = 1 };
 #endif
 
 enum { ARENA_NBYTES = 1 << 20 };
@@ -221,6 +222,49 @@ static void emulator_gives_them(void **state)
         }
 }
 
+/* What lane.h has for devices, run in C (lane_shim.h): which of the kernels it is has no place in a kernel's arguments.
+ */
+#define AS(backend, number, team)                                                                                      \
+    static void as_##backend##number(mr_lane lane, uint32_t group, uint8_t *arena, uint8_t *out, uint32_t list)        \
+    {                                                                                                                  \
+        shim_run(shim_##backend[number], team, lane, group, arena, out, list);                                         \
+    }
+#define AS_ALL(backend) AS(backend, 0, 1) AS(backend, 1, 1) AS(backend, 2, 1) AS(backend, 3, 1) AS(backend, 4, 0)
+AS_ALL(opencl)
+AS_ALL(subgroups)
+AS_ALL(cuda)
+
+enum { BACKENDS = 3, CASES = sizeof cases / sizeof *cases };
+
+static void backends_give_them_in_c(void **state)
+{
+#define AS_NAMES(backend)                                                                                              \
+    {                                                                                                                  \
+        as_##backend##0, as_##backend##1, as_##backend##2, as_##backend##3, as_##backend##4                            \
+    }
+    static mr__kernel_function *const functions[BACKENDS][CASES] = {AS_NAMES(opencl), AS_NAMES(subgroups),
+                                                                    AS_NAMES(cuda)};
+    static const char *const names[] = {"as OpenCL 1.2", "as sub-groups", "as CUDA"};
+    (void)state;
+    if (!WITH_OTHERS)
+        skip();
+    mr_hooks hooks;
+    mr__detail detail;
+    assert_int_equal(mr__hooks_init(&hooks, NULL), 0);
+    for (size_t b = 0; b < BACKENDS; b++)
+        for (size_t i = 0; i < CASES; i++)
+            for (uint64_t seed = 0; seed < SEEDS; seed++) {
+                stage *s = stage_new(cases[i].each);
+                words_case c = cases[i];
+                mr__emulation emulation = {.hooks = &hooks, .seed = seed};
+                c.kernel.name = names[b];
+                c.kernel.run = functions[b][i];
+                if (mr__emulate_function(&emulation, &c.kernel, s->list, ITEMS, s->arena, NULL, &detail) != 0)
+                    fail_msg("%s: %s", cases[i].kernel.name, detail.text);
+                check_case(s, &c);
+            }
+}
+
 static void run_on(opencl_client *client)
 {
     mr__detail detail;
@@ -258,7 +302,7 @@ static void fake_device_gives_them(void **state)
     (void)state;
     opencl_client client;
     mr__detail detail;
-    if (!LIKE_FAKE) // its lanes are other fibers
+    if (!WITH_OTHERS) // its lanes are other fibers
         skip();
     fake_opencl fake = fake_opencl_open();
     char *text = opencl_client_text(MILLRACE_SOURCE_ROOT "/tests/support/lane_words.h");
@@ -276,6 +320,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(emulator_gives_them),
+        cmocka_unit_test(backends_give_them_in_c),
         cmocka_unit_test(device_gives_them),
         cmocka_unit_test(fake_device_gives_them),
     };
