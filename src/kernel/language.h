@@ -11,8 +11,7 @@
  *     MR_UNROLL    before a loop: of each turn its own code, so that an array that it counts through can be registers
  *
  * OpenCL's functions are always part of their kernels: PoCL 3.1 gives each group its own shared memory only where the
- * kernel itself names it, and a compiler that sees all calls of a function has it name what they pass. MR_OUTLINE
- * leaves that out: for Oclgrind, which runs what a compiler gives without optimisation (-cl-opt-disable), and not more.
+ * kernel itself names it, and a compiler that sees all calls of a function has it name what they pass.
  *
  * MR_HAS_DOUBLE is there where double is. Floats are not contracted: the pragma here, an option of other compilers.
  */
@@ -37,11 +36,7 @@ typedef long int64_t;
 #define MR_GLOBAL global
 #define MR_SHARED local
 #define MR_TABLE  constant
-#if defined(MR_OUTLINE)
-#define MR_INLINE static inline
-#else
 #define MR_INLINE static inline __attribute__((always_inline))
-#endif
 #define MR_UNROLL _Pragma("unroll")
 
 #elif defined(__CUDACC__)

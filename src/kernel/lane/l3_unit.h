@@ -41,15 +41,15 @@ typedef struct mr__order_l3_unit {
 
 /* Parts, in their order: bits of one kind, band after band. */
 enum {
-    MR__PART_DENSE,                                              /* quotients of 1 at least */
-    MR__PART_RAW,                                                /* bit 0; the others follow */
-    MR__PART_GROUPS = MR__PART_RAW + MR__UNIT_RAW_MAX,           /* flags */
-    MR__PART_GROUPED,                                            /* the lanes of groups */
-    MR__PART_LISTS,                                              /* positions */
-    MR__PART_SIGNS,                                              /* */
-    MR__PART_LEVEL,                                              /* 2; the others follow */
-    MR__PART_ESCAPES = MR__PART_LEVEL + MR__UNIT_LEVELS + 1 - 2, /* */
-    MR__PART_WRONG,                                              /* no bits: bands with positions that cannot be */
+    MR__PART_DENSE,                                    /* quotients of 1 at least */
+    MR__PART_RAW,                                      /* bit 0; the others follow */
+    MR__PART_GROUPS = MR__PART_RAW + MR__UNIT_RAW_MAX, /* flags */
+    MR__PART_GROUPED,                                  /* the lanes of groups */
+    MR__PART_LISTS,                                    /* positions */
+    MR__PART_SIGNS,
+    MR__PART_LEVEL, /* 2; the others follow */
+    MR__PART_ESCAPES = MR__PART_LEVEL + MR__UNIT_LEVELS + 1 - 2,
+    MR__PART_WRONG, /* no bits: bands with positions that cannot be */
     MR__PARTS
 };
 

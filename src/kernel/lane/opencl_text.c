@@ -27,11 +27,7 @@ const char *const mr__opencl_text[] = {
     "#define MR_GLOBAL global\n"
     "#define MR_SHARED local\n"
     "#define MR_TABLE constant\n"
-    "#if defined(MR_OUTLINE)\n"
-    "#define MR_INLINE static inline\n"
-    "#else\n"
     "#define MR_INLINE static inline __attribute__((always_inline))\n"
-    "#endif\n"
     "#define MR_UNROLL _Pragma(\"unroll\")\n"
     "#elif defined(__CUDACC__)\n"
     "#define MR_HAS_DOUBLE\n"
@@ -103,11 +99,11 @@ const char *const mr__opencl_text[] = {
     "}\n"
     "MR_INLINE uint32_t mr_scan(mr_lane lane, uint32_t n)\n"
     "{\n"
-    "uint32_t sum = mr_lane_add_up(lane, n);\n",
+    "uint32_t sum = mr_lane_add_up(lane, n);\n"
     "mr_lane_barrier();\n"
     "return sum - n;\n"
     "}\n"
-    "MR_INLINE uint32_t mr_sum(mr_lane lane, uint32_t n)\n"
+    "MR_INLINE uint32_t mr_sum(mr_lane lane, uint32_t n)\n",
     "{\n"
     "(void)mr_lane_add_up(lane, n);\n"
     "uint32_t sum = lane.words[63];\n"
@@ -188,11 +184,11 @@ const char *const mr__opencl_text[] = {
     "#endif\n"
     "enum { MR_LANES = 64, MR_TEAM_LANES = 32 };\n"
     "MR_INLINE uint32_t mr_rank(mr_lane lane, uint32_t ballot)\n"
-    "{\n",
+    "{\n"
     "return mr_count32(ballot & ((1u << lane.id) - 1u));\n"
     "}\n"
     "typedef struct mr__lane_turn {\n"
-    "uint32_t order;\n"
+    "uint32_t order;\n",
     "uint32_t item;\n"
     "} mr__lane_turn;\n"
     "#define MR_TURN ((MR_GLOBAL const mr__lane_turn *)(arena + list))[group]\n"
@@ -296,9 +292,9 @@ const char *const mr__opencl_text[] = {
     "{\n"
     "uint32_t product = color * alpha + 128u;\n"
     "return ((product >> 8) + product) >> 8;\n"
-    "}\n",
+    "}\n"
     "MR_INLINE uint32_t mr__unpremultiplied(uint32_t color, uint32_t alpha)\n"
-    "{\n"
+    "{\n",
     "uint32_t value = alpha == 0 || alpha == 255 ? color : 255u * color / alpha;\n"
     "return value > 255 ? 255 : value;\n"
     "}\n"
@@ -383,8 +379,8 @@ const char *const mr__opencl_text[] = {
     "for (uint32_t end = y + MR__RESAMPLE_ROWS; y < end && y < o.to.height; y++, to += o.to.stride) {\n"
     "mr__taps taps = mr__taps_of(arena, &o.axis, along_x ? x : y);\n"
     "uint32_t step = along_x ? channels : o.from.stride;\n"
-    "MR_GLOBAL const uint8_t *from = arena + o.from.at + taps.first * step;\n",
-    "from += along_x ? y * o.from.stride : x * channels;\n"
+    "MR_GLOBAL const uint8_t *from = arena + o.from.at + taps.first * step;\n"
+    "from += along_x ? y * o.from.stride : x * channels;\n",
     "mr__tap_pixel(taps, from, step, channels, o.alpha != 0, pixel);\n"
     "for (uint32_t c = 0; c < channels; c++)\n"
     "to[c] = (uint8_t)pixel[c];\n"
@@ -461,8 +457,8 @@ const char *const mr__opencl_text[] = {
     "mr__eight_set(&a, 1 << 21);\n"
     "b = c = a;\n"
     "for (uint32_t i = 0; i < taps.count; i++, from += stride) {\n"
-    "int32_t weight = taps.weights[i];\n",
-    "mr__eight_add(&a, weight, from);\n"
+    "int32_t weight = taps.weights[i];\n"
+    "mr__eight_add(&a, weight, from);\n",
     "mr__eight_add(&b, weight, from + 8);\n"
     "mr__eight_add(&c, weight, from + 16);\n"
     "}\n"
@@ -553,8 +549,8 @@ const char *const mr__opencl_text[] = {
     "if (r == most)\n"
     "h = far_b - far_g;\n"
     "else if (g == most)\n"
-    "h = b == least ? 1.0f + far_r : 3.0f - far_b;\n",
-    "else\n"
+    "h = b == least ? 1.0f + far_r : 3.0f - far_b;\n"
+    "else\n",
     "h = r == least ? 3.0f + far_g : 5.0f - far_r;\n"
     "float turn = h / 6.0f;\n"
     "to.h = (uint32_t)((h < 0.0f ? turn + 1.0f : turn) * 255.0f);\n"
