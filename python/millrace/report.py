@@ -214,7 +214,8 @@ class Report:
         for d in self.devices:
             if d["on_host"]:
                 why = f", {count_text(d['refused'])} of them because it refused them" if d["refused"] else ""
-                texts.append(f"{d['name']}: {count_text(d['on_host'], 'image')} prepared by its threads on the host{why}")
+                images = count_text(d["on_host"], "image")
+                texts.append(f"{d['name']}: {images} prepared by its threads on the host{why}")
         return texts
 
     def _busy(self) -> list[dict[str, Any]]:

@@ -184,7 +184,7 @@ static void wait_beside_a_stuck_read(const stage *s, mr__read_ahead_kind kind)
     assert_true(is_right(s, &other));
     assert_int_equal(mr__read_ahead_take_by(st.ahead, mr__clock_deadline_ns(3000000), &taken), MR_ETIMEOUT);
     assert_int_equal(mr__read_ahead_submit(st.ahead, &other), 0);
-    assert_false(mr__read_ahead_quiet(st.ahead, mr__clock_deadline_ns(50000000))); // it took the other
+    assert_false(mr__read_ahead_quiet(st.ahead, mr__clock_deadline_ns(1000000000))); // it took the other
     mr__read_ahead_close(st.ahead);
     assert_int_equal(mr__read_ahead_take_by(st.ahead, MR__FOR_EVER, &taken), MR_ECLOSED);
     assert_int_equal(mr__read_ahead_in_flight(st.ahead), 1);
