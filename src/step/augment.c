@@ -65,12 +65,6 @@ void mr__augment_blank(mr__augment *a, void *slot)
     mr__fuse_fill(&canvas, (const uint8_t[4]){0, 0, 0, 0});
 }
 
-static bool is_copy(const mr__pass *pass)
-{
-    return pass->to_width == pass->crop.width && pass->to_height == pass->crop.height && !pass->flip_x &&
-           !pass->flip_y && pass->window.width == pass->canvas_width && pass->window.height == pass->canvas_height;
-}
-
 /*
  * A pass whose result stays in memory, with its ops behind it. `borrowed`: the image is somebody else's; `last` is
  * where what the ops make is to go, if anywhere.
@@ -79,7 +73,7 @@ static int run_between(mr__augment *a, const mr__chain *chain, const mr__pass *p
                        bool borrowed, const mr_image *last, mr__detail *detail)
 {
     mr_image canvas;
-    if (is_copy(pass) && pass->ops != 0 && !chain->apart)
+    if (mr__pass_is_copy(pass) && pass->ops != 0 && !chain->apart)
         return mr__ops_run_between(a->tools, chain->op + pass->op, pass->ops, borrowed, last, image, detail);
     int result = mr__op_place(a->canvases, a->hooks, image, pass->canvas_width, pass->canvas_height, &canvas, detail);
     if (result != 0)
@@ -101,7 +95,7 @@ static int run_between(mr__augment *a, const mr__chain *chain, const mr__pass *p
 static bool ends_in_slot(const mr__augment *a, const mr__chain *chain, size_t number, void *slot, mr_image *image)
 {
     const mr__pass *last = &chain->pass[chain->count - 1];
-    bool ends = number + 2 == chain->count && chain->pass[number].ops != 0 && !chain->apart && is_copy(last) &&
+    bool ends = number + 2 == chain->count && chain->pass[number].ops != 0 && !chain->apart && mr__pass_is_copy(last) &&
                 a->last.as_is && last->canvas_width == a->output.width && last->canvas_height == a->output.height &&
                 last->from.width == a->output.width && last->from.height == a->output.height;
     *image = (mr_image){a->output.width, a->output.height, a->output.channels, a->depth, 0, slot};

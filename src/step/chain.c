@@ -460,3 +460,9 @@ void mr__chain_narrow(mr__chain *chain)
     for (size_t i = chain->count; !chain->apart && i-- > 1;)
         chain->pass[i].from = narrow_pass(chain, &chain->pass[i - 1], mr__pass_region(&chain->pass[i]));
 }
+
+bool mr__pass_is_copy(const mr__pass *pass)
+{
+    return pass->to_width == pass->crop.width && pass->to_height == pass->crop.height && !pass->flip_x &&
+           !pass->flip_y && pass->window.width == pass->canvas_width && pass->window.height == pass->canvas_height;
+}

@@ -118,4 +118,7 @@ void mr__chain_narrow(mr__chain *chain);
  */
 mr_rect mr__pass_region(const mr__pass *pass);
 
+/* Whether all that it does is to copy its crop: no resize, no flip, no border. */
+bool mr__pass_is_copy(const mr__pass *pass);
+
 #endif

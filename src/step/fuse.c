@@ -56,8 +56,7 @@ static void take_row(void *taker, uint32_t y, uint8_t *row)
     place_row(p, y, row);
 }
 
-/* One side of a pass: of the crop's samples what is there, of the resized ones what is kept. */
-static mr__resample_side side_of(const mr__pass *pass, uint32_t depth, mr_rect region, bool x)
+mr__resample_side mr__pass_side(const mr__pass *pass, uint32_t depth, mr_rect region, bool x)
 {
     if (x)
         return (mr__resample_side){pass->crop.width,   pass->to_width,          pass->filter, depth, pass->window.x,
@@ -95,7 +94,8 @@ static int take_nearest(mr__fuser *fuser, const mr__pass *pass, mr_rect region, 
                         mr__detail *detail)
 {
     size_t pixel = mr_image_pixel_nbytes(part), width = pass->window.width, height = pass->window.height;
-    mr__resample_side x = side_of(pass, part->depth, region, true), y = side_of(pass, part->depth, region, false);
+    mr__resample_side x = mr__pass_side(pass, part->depth, region, true),
+                      y = mr__pass_side(pass, part->depth, region, false);
     if (mr__buffer_reserve(&fuser->work, fuser->hooks, (width + height) * sizeof(uint32_t) + width * pixel) != 0)
         return fail_memory(detail);
     uint32_t *columns = (void *)fuser->work.bytes, *rows = columns + width;
@@ -149,9 +149,9 @@ static int resample(mr__fuser *fuser, const mr__pass *pass, mr_rect region, cons
     bool alpha = from->depth == 8 && from->channels % 2 == 0;
     mr__resampling r = {.kernels = &fuser->kernels, .from = *from, .to = *from};
     size_t nbytes;
-    int result = get_axis(fuser, side_of(pass, from->depth, region, true), from->channels, detail, &r.x);
+    int result = get_axis(fuser, mr__pass_side(pass, from->depth, region, true), from->channels, detail, &r.x);
     if (result == 0)
-        result = get_axis(fuser, side_of(pass, from->depth, region, false), 0, detail, &r.y);
+        result = get_axis(fuser, mr__pass_side(pass, from->depth, region, false), 0, detail, &r.y);
     if (result == 0 && alpha)
         result = premultiply(fuser, &r.from, detail);
     if (result != 0)

@@ -46,6 +46,9 @@ mr__canvas_steps mr__canvas_steps_of(const mr__canvas *canvas);
 int mr__fuse(mr__fuser *fuser, const mr__pass *pass, mr_rect region, const mr_image *part, const mr__canvas *canvas,
              mr__detail *detail);
 
+/* One side of a pass: of the crop's samples what is there, of the resized ones what is kept. */
+mr__resample_side mr__pass_side(const mr__pass *pass, uint32_t depth, mr_rect region, bool x);
+
 /* What is outside of the window, once that is there. */
 void mr__fuse_border(const mr__pass *pass, const mr__canvas *canvas);
 

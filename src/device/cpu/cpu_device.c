@@ -312,13 +312,6 @@ static bool get_job(lane *l, job *j)
     return !is_closing(p);
 }
 
-static uint64_t own_core_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
-
 static void run_lane(void *arg)
 {
     lane *l = arg;
@@ -335,7 +328,7 @@ static void run_lane(void *arg)
     }
     mr__mutex_lock(&p->mutex);
     leave_core(l);
-    l->core_ns = own_core_ns();
+    l->core_ns = mr__clock_thread_ns();
     l->ended = true;
     p->alive--;
     mr__condition_wake_all(&p->news);

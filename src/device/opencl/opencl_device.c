@@ -15,6 +15,8 @@
  */
 #include "device/opencl/opencl_lane.h"
 
+#include "base/clock.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -226,13 +228,6 @@ static void run_group(mr__opencl_lane *l)
     mr__hands_lap(&l->hands, MR__AT_ORDER, group.count, 0);
 }
 
-static uint64_t own_core_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
-
 static void run_lane(void *arg)
 {
     mr__opencl_lane *l = arg;
@@ -250,7 +245,7 @@ static void run_lane(void *arg)
         mr__mutex_lock(&o->mutex);
     }
     l->ended = true;
-    l->core_ns = own_core_ns();
+    l->core_ns = mr__clock_thread_ns();
     mr__condition_wake_all(&o->moved);
     mr__mutex_unlock(&o->mutex);
 }

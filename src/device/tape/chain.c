@@ -2,6 +2,7 @@
 #include "device/tape/chain.h"
 
 #include "kernel/lane/pass.h"
+#include "step/fuse.h"
 #include "step/resize.h"
 
 void mr__tape_writer_init(mr__tape_writer *w, const mr_hooks *hooks, mr__tape *tape, const mr__finish *finish)
@@ -38,16 +39,6 @@ static int fail_room(mr__detail *detail)
 static int end_of(const mr__tape_writer *w, mr__detail *detail)
 {
     return mr__tape_code(w->tape) == 0 ? 0 : fail_room(detail);
-}
-
-/* One side of a pass: of the crop's samples what is there, of the resized ones what is kept. As step/fuse.c has it. */
-static mr__resample_side side_of(const mr__pass *pass, mr_rect region, bool x)
-{
-    if (x)
-        return (mr__resample_side){pass->crop.width,   pass->to_width,          pass->filter, 8, pass->window.x,
-                                   pass->window.width, region.x - pass->crop.x, region.width};
-    return (mr__resample_side){pass->crop.height,   pass->to_height,         pass->filter, 8, pass->window.y,
-                               pass->window.height, region.y - pass->crop.y, region.height};
 }
 
 /* Weights of a side, in the tape. A side that stays as it is: along nothing. */
@@ -104,9 +95,9 @@ static int lay_resize(mr__tape_writer *w, const mr__pass *pass, mr_rect region, 
 {
     mr__axis_at x, y;
     bool alpha = place->from.channels % 2 == 0;
-    int result = put_axis(w, side_of(pass, region, true), true, &x, detail);
+    int result = put_axis(w, mr__pass_side(pass, 8, region, true), true, &x, detail);
     if (result == 0)
-        result = put_axis(w, side_of(pass, region, false), false, &y, detail);
+        result = put_axis(w, mr__pass_side(pass, 8, region, false), false, &y, detail);
     if (result != 0)
         return result;
     bool both = x.along != MR__ALONG_NOTHING && y.along != MR__ALONG_NOTHING;
@@ -131,8 +122,8 @@ static int lay_window(mr__tape_writer *w, const mr__pass *pass, mr_rect region, 
 {
     bool same = pass->crop.width == pass->to_width && pass->crop.height == pass->to_height;
     if (!same && pass->filter == MR_FILTER_NEAREST) {
-        int result = put_nearest(w, side_of(pass, region, true), &place->columns, detail);
-        return result == 0 ? put_nearest(w, side_of(pass, region, false), &place->rows, detail) : result;
+        int result = put_nearest(w, mr__pass_side(pass, 8, region, true), &place->columns, detail);
+        return result == 0 ? put_nearest(w, mr__pass_side(pass, 8, region, false), &place->rows, detail) : result;
     }
     crop_sheet(pass, region, &place->from);
     return same ? 0 : lay_resize(w, pass, region, place, between, detail);
@@ -216,12 +207,6 @@ static int cut(const mr__pass *pass, mr__sheet *sheet, mr_rect *region, mr__deta
     return 0;
 }
 
-static bool is_copy(const mr__pass *pass)
-{
-    return pass->to_width == pass->crop.width && pass->to_height == pass->crop.height && !pass->flip_x &&
-           !pass->flip_y && pass->window.width == pass->canvas_width && pass->window.height == pass->canvas_height;
-}
-
 /* Another sheet has come in the place of the one that `own` is the whole of. */
 static void move_on(mr__tape_writer *w, const mr__sheet *sheet, mr__sheet *own)
 {
@@ -256,7 +241,7 @@ int mr__tape_chain(mr__tape_writer *w, const mr__chain *chain, mr__sheet sheet, 
             return result;
         if (i + 1 == chain->count)
             result = lay_last(w, pass, region, sheet, detail);
-        else if (!is_copy(pass) && (result = mr__tape_pass_between(w, pass, region, &sheet, detail)) == 0)
+        else if (!mr__pass_is_copy(pass) && (result = mr__tape_pass_between(w, pass, region, &sheet, detail)) == 0)
             move_on(w, &sheet, &own);
         if (result == 0 && i + 1 < chain->count)
             result = lay_ops(w, chain->op + pass->op, pass->ops, &sheet, &own, detail);
