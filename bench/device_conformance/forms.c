@@ -201,8 +201,8 @@ static void try_size(session *s, const stored *how, size z, unsigned regions, ui
     p.bytes = store(first, second, how, z, seed, &p.nbytes);
     if (mr_decoder_info(decoder, p.bytes, p.nbytes, &p.info) != 0)
         give_up(how->name, mr_decoder_detail(decoder));
-    bool scales = how->options.form == MR_FORM_JPEG; // by its transform, which devices do too
-    for (p.reduce = 1; p.reduce <= (scales && regions > 1 ? 8 : 1); p.reduce *= 2)
+    bool takes = mr__tape_takes_form(how->options.form); // by the transform, or boxes: as on the host
+    for (p.reduce = 1; p.reduce <= (takes && regions > 1 ? 8 : 1); p.reduce *= 2)
         try_parts(s, &p, p.reduce == 1 ? regions : 2);
     mr_decoder_free(decoder);
     mr_encoder_free(first);

@@ -37,8 +37,7 @@ static int find_region(mr__call *call, mr_rect asked, uint32_t width, uint32_t h
     return 0;
 }
 
-/* The pixels of the full-size image that a region of the reduced one is averaged from. */
-static mr_rect enlarge(mr_rect r, uint32_t n, const mr_info *info)
+mr_rect mr__plan_enlarge(mr_rect r, uint32_t n, const mr_info *info)
 {
     uint32_t x = r.x * n, y = r.y * n;
     uint32_t width = r.width > (info->width - x) / n ? info->width - x : r.width * n;
@@ -70,7 +69,7 @@ static void lay_out(mr__plan *plan, const mr__codec *codec, const mr_info *info,
     bool native_reduce = reduce == 1 || gives(codec, info, channels, depth, reduce);
     plan->request.reduce = native_reduce ? reduce : 1;
     if (!native_reduce)
-        plan->request.region = enlarge(region, reduce, info);
+        plan->request.region = mr__plan_enlarge(region, reduce, info);
     plan->reduce = reduce;
     add_stage(plan, MR__STAGE_DECODE,
               shape_of(plan->request.region.width, plan->request.region.height, channels, depth));

@@ -25,4 +25,7 @@ typedef struct mr__plan {
 int mr__plan_init(mr__plan *plan, mr__call *call, const mr__codec *codec, const mr_info *info,
                   const mr_decode_hints *hints);
 
+/* The pixels of the full-size image that a region of the reduced one is averaged from. */
+mr_rect mr__plan_enlarge(mr_rect region, uint32_t n, const mr_info *info);
+
 #endif

@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/size.h"
+#include "kernel/reduce_pixel.h"
 
 #include <millrace/image.h>
 
 static inline __attribute__((always_inline)) uint32_t sample_at(const void *row, size_t index, uint32_t depth)
 {
     return depth == 8 ? ((const uint8_t *)row)[index] : ((const uint16_t *)row)[index];
-}
-
-/*
- * Pillow divides 8-bit sums by a fixed-point reciprocal that is cut off, not rounded: exact for the powers of two of
- * whole blocks, but for the odd counts at the right and bottom edge now and then one less. 16 bits are divided exactly.
- */
-static inline __attribute__((always_inline)) uint32_t mean_of(uint32_t sum, uint32_t count, uint32_t depth)
-{
-    sum += count / 2;
-    return depth == 8 ? sum * ((UINT32_C(1) << 24) / count) >> 24 : sum / count;
 }
 
 static const uint8_t *row_of(const mr_image *image, uint32_t y)
@@ -29,17 +20,16 @@ static inline __attribute__((always_inline)) void reduce_row(const mr_image *fro
 {
     uint32_t channels = from->channels;
     for (uint32_t x = 0; x < to->width; x++) {
-        uint32_t left = x * n, width = from->width - left < n ? from->width - left : n;
+        uint32_t left = x * n, width = mr__box_side(from->width, left, n);
         for (uint32_t c = 0; c < channels; c++) {
             uint32_t sum = 0; // at most 64 x 65535
             for (uint32_t j = 0; j < height; j++)
                 for (uint32_t i = 0; i < width; i++)
                     sum += sample_at(row_of(from, y + j), (size_t)(left + i) * channels + c, depth);
-            uint32_t mean = mean_of(sum, width * height, depth);
             if (depth == 8)
-                ((uint8_t *)out)[(size_t)x * channels + c] = (uint8_t)mean;
+                ((uint8_t *)out)[(size_t)x * channels + c] = (uint8_t)mr__box_mean_8(sum, width * height);
             else
-                ((uint16_t *)out)[(size_t)x * channels + c] = (uint16_t)mean;
+                ((uint16_t *)out)[(size_t)x * channels + c] = (uint16_t)mr__box_mean_16(sum, width * height);
         }
     }
 }
@@ -52,7 +42,7 @@ int mr_image_reduce(const mr_image *from, uint32_t n, const mr_image *to)
     if (!fits)
         return MR_EARGUMENT;
     for (uint32_t y = 0; y < to->height; y++) {
-        uint32_t top = y * n, height = from->height - top < n ? from->height - top : n;
+        uint32_t top = y * n, height = mr__box_side(from->height, top, n);
         void *out = (uint8_t *)to->pixels + (ptrdiff_t)y * to->stride;
         if (from->depth == 8)
             reduce_row(from, top, height, n, to, out, 8);

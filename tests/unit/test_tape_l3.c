@@ -27,6 +27,19 @@ static void check_file(const taping *how, const picture_file *file, uint32_t wid
     }
 }
 
+/* A half, a quarter, an eighth: whole, and two parts of each. */
+static void check_reduced(const taping *how, const picture_file *file, uint32_t width, uint32_t height,
+                          uint64_t *random)
+{
+    for (uint32_t n = 2; n <= 8; n *= 2)
+        for (uint32_t i = 0; i < 3; i++) {
+            taping by = how != NULL ? *how : emulated[i];
+            by.reduce = n;
+            mr_rect part = picture_random_rect(random, (width + n - 1) / n, (height + n - 1) / n);
+            assert_true(taping_decode(&by, file->bytes, file->nbytes, i == 0 ? (mr_rect){0} : part));
+        }
+}
+
 /* Whatever the format allows, at random: all kinds of tile, predictors, levels, layers, remappings. */
 static void check_plain(const taping *how, uint32_t width, uint32_t height, uint32_t channels, uint64_t seed)
 {
@@ -47,6 +60,26 @@ static void every_shape_comes_back(void **state)
     for (uint32_t times = test_long() ? 40 : 1; times > 0; times--)
         for (size_t i = 0; i < SIDES * SIDES; i += test_quick() ? 7 : 1, seed++)
             check_plain(NULL, sides[i / SIDES], sides[i % SIDES], 1 + (uint32_t)(seed % 4), seed);
+}
+
+static void check_reduced_shapes(const taping *how, size_t step)
+{
+    uint64_t random = 3;
+    for (size_t i = 0; i < SIDES * SIDES; i += step) {
+        uint32_t width = sides[i / SIDES], height = sides[i % SIDES];
+        mr_image image = picture_make(width, height, 1 + (uint32_t)(i / step % 4), 8, i);
+        picture_file file = l3_plain_encode(&image, i + 1);
+        check_reduced(how, &file, width, height, &random);
+        free(file.bytes);
+        mr_image_fini(&image, NULL);
+    }
+}
+
+/* Boxes are averaged as on the host, those that the edge cuts off too. */
+static void reduced_ones_come_back(void **state)
+{
+    (void)state;
+    check_reduced_shapes(NULL, test_long() ? 1 : test_quick() ? 13 : 3);
 }
 
 /* The widest and the highest tiles. */
@@ -297,14 +330,14 @@ static void what_is_wrong_is_said_as_on_the_host(void **state)
 }
 
 /* Whatever there is too little room for, in an arena that grows. */
-static void what_does_not_fit_is_said(void **state)
+static void check_room(uint32_t reduce, mr_rect region)
 {
-    (void)state;
     const mr__finish finish = {.output = {.channels = 3, .width = 1, .height = 1, .dtype = MR_U8}, .depth = 8};
     mr_image image = picture_make(100, 70, 3, 8, 4);
     picture_file file = l3_plain_encode_tiles(&image, 4, 32, 64, false);
     mr_info info = {.struct_size = sizeof info};
-    mr__tape_source source = {.bytes = file.bytes, .nbytes = file.nbytes, .info = &info, .region = {0, 0, 100, 70}};
+    mr__tape_source source = {
+        .bytes = file.bytes, .nbytes = file.nbytes, .info = &info, .region = region, .reduce = reduce};
     int result = MR_ENOMEM;
     mr_hooks hooks;
     assert_int_equal(mr__hooks_init(&hooks, NULL), 0);
@@ -336,6 +369,43 @@ static void what_does_not_fit_is_said(void **state)
     mr_image_fini(&image, NULL);
 }
 
+static void what_does_not_fit_is_said(void **state)
+{
+    (void)state;
+    check_room(1, (mr_rect){0, 0, 100, 70});
+    check_room(2, (mr_rect){0, 0, 50, 35});
+}
+
+/* All of the image is asked for, at any size: then the host looks at the tail, and so does a device. */
+static void the_tail_of_reduced_ones_is_looked_at(void **state)
+{
+    (void)state;
+    mr_image image = picture_make(37, 21, 3, 8, 6);
+    mr_encode_options options = {.struct_size = sizeof options, .form = MR_FORM_L3, .icc = "colors", .icc_nbytes = 6};
+    picture_file file = picture_encode(&image, &options);
+    mr_info info = {.struct_size = sizeof info};
+    mr_decoder *decoder;
+    assert_int_equal(mr_decoder_new(NULL, &decoder), 0);
+    assert_int_equal(mr_decoder_info(decoder, file.bytes, file.nbytes, &info), 0);
+    file.bytes[file.nbytes - 1] ^= 1;
+    for (uint32_t n = 1; n <= 8; n *= 2) {
+        mr_decode_hints hints = {.struct_size = sizeof hints, .reduce = n};
+        taping how = {.reduce = n};
+        mr_rect all = {0, 0, (info.width + n - 1) / n, (info.height + n - 1) / n};
+        mr_image host;
+        playing_decoded is;
+        mr__detail detail = {{0}};
+        int code = mr_decoder_decode(decoder, file.bytes, file.nbytes, &hints, &host);
+        assert_int_equal(code, MR_ECORRUPT);
+        assert_contains(mr_decoder_detail(decoder), "the section at byte");
+        assert_int_equal(playing_decode(&how, file.bytes, file.nbytes, &info, all, &is, &detail), code);
+        assert_string_equal(detail.text, mr_decoder_detail(decoder));
+    }
+    mr_decoder_free(decoder);
+    free(file.bytes);
+    mr_image_fini(&image, NULL);
+}
+
 /* The host does those. */
 static void sixteen_bits_are_not_taken(void **state)
 {
@@ -361,6 +431,7 @@ static void the_same_on_opencl(void **state)
     every_preset(&how, sizes, 2);
     for (uint64_t seed = 1; seed < 40; seed++)
         check_plain(&how, sides[seed * 5 % SIDES], sides[seed * 3 % SIDES], 1 + (uint32_t)(seed % 4), seed);
+    check_reduced_shapes(&how, 13);
     check_damaged(&how, 10, 10);
     opencl_play_close(&cl);
 }
@@ -369,6 +440,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_shape_comes_back),
+        cmocka_unit_test(reduced_ones_come_back),
         cmocka_unit_test(large_tiles_come_back),
         cmocka_unit_test(what_our_encoder_writes_comes_back),
         cmocka_unit_test(photographs_come_back),
@@ -377,6 +449,7 @@ int main(void)
         cmocka_unit_test(layers_that_are_not_there),
         cmocka_unit_test(what_is_wrong_is_said_as_on_the_host),
         cmocka_unit_test(what_does_not_fit_is_said),
+        cmocka_unit_test(the_tail_of_reduced_ones_is_looked_at),
         cmocka_unit_test(sixteen_bits_are_not_taken),
         cmocka_unit_test(the_same_on_opencl),
     };

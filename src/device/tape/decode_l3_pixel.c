@@ -403,10 +403,9 @@ int mr__tape_decode_l3_pixel(mr__tape_writer *w, const mr__tape_source *source, 
     mr_rect r = source->region;
     uint64_t row = (mr__ceil_div(r.x + r.width, 8) * UINT64_C(8) - r.x / 8 * 8) * head->channels;
     job j = {.tape = w->tape, .head = head, .offsets = offsets, .region = r, .level = w->tape->level};
-    if (head->depth != 8 || source->reduce > 1)
-        return mr__fail(detail, MR_EUNSUPPORTED, "there is no kernel for L3 images of 16 bits, or for reduced ones");
-    if (r.width == 0 || r.height == 0 || r.x >= head->width || r.width > head->width - r.x || r.y >= head->height ||
-        r.height > head->height - r.y)
+    if (head->depth != 8)
+        return mr__fail(detail, MR_EUNSUPPORTED, "there is no kernel for L3 images of 16 bits");
+    if (!mr__tape_is_inside(r, head->width, head->height))
         return mr__fail(detail, MR_EINTERNAL, "a region that is not in the image");
     j.call = mr__tape_l3_call(source, detail);
     j.left = r.x / 8 * 8;

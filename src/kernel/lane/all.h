@@ -20,6 +20,7 @@
 #include "kernel/lane/noise.h"
 #include "kernel/lane/paint.h"
 #include "kernel/lane/pass.h"
+#include "kernel/lane/reduce.h"
 #include "kernel/lane/warp.h"
 
 #endif

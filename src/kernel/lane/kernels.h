@@ -49,7 +49,8 @@
     K(jpeg_pixels, MR__ALONE_LANES)                                                                                    \
     K(l3_unit, MR__TEAM_LANES)                                                                                         \
     K(jpeg_split, MR__ALONE_LANES)                                                                                     \
-    K(jpeg_again, MR__ALONE_LANES)
+    K(jpeg_again, MR__ALONE_LANES)                                                                                     \
+    K(reduce, MR__ALONE_LANES)
 /* clang-format on */
 
 #define MR__KERNEL_NUMBER(name, lanes) MR__KERNEL_##name,
