@@ -454,6 +454,37 @@ static bool core_is_free(uint32_t core)
     return is_free;
 }
 
+/* Looks for its core at once, and then takes its time. */
+typedef struct slow_one {
+    mr__board *board;
+    uint32_t core;
+    atomic_bool back;
+} slow_one;
+
+static void on_slow_news(void *user)
+{
+    slow_one *s = user;
+    if (mr__core_check(s->board, s->core))
+        atomic_store(&s->back, true);
+    nanosleep(&(struct timespec){.tv_nsec = 60000000}, NULL);
+}
+
+/* A core that comes home while somebody is told other news is told of, too. */
+static void a_core_comes_home_meanwhile(void **state)
+{
+    (void)state;
+    mr__detail detail = {0};
+    slow_one s = {.board = join("slow", 1)};
+    mr__board *b = join("slow", 1);
+    assert_true(mr__core_take(s.board, &s.core));
+    mr__core_leave(s.board, s.core);
+    lend(b, s.board->number, b->number, 20000000);
+    assert_int_equal(mr__board_listen(s.board, on_slow_news, &s, &detail), 0); // the first news are now
+    UNTIL(atomic_load(&s.back));
+    mr__board_leave(s.board);
+    mr__board_leave(b);
+}
+
 /* One play in which a role is killed; nanoseconds until the core was back. */
 static uint64_t play_with(stage *s, int killed)
 {
@@ -554,6 +585,7 @@ static void loaders_that_share_give_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_core_comes_home_meanwhile),
         cmocka_unit_test(killed_processes_lose_no_core), // first: children are forked before there are threads
         cmocka_unit_test(a_core_goes_there_and_back),
         cmocka_unit_test(who_is_gone_has_nothing),

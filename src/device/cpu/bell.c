@@ -59,8 +59,10 @@ static void run_bell(void *arg)
         joined = now;
         if (b->judge != NULL && atomic_load(&b->file->again) != 0)
             mr__board_decide_again(b, false);
+        // before the news: who looks after a core that comes back meanwhile does not find it yet, and waits for this
+        uint64_t until = next_return(b);
         b->news(b->user);
-        wait_for_bell(b, seen, next_return(b));
+        wait_for_bell(b, seen, until);
     }
 }
 
