@@ -36,6 +36,7 @@ void mr__tape_begin(mr__tape *t)
     uint64_t words = round_up((uint64_t)t->samples_max * sizeof(uint32_t));
     t->room = t->nbytes / 64 * 64;
     t->count = t->level = 0;
+    t->lists = 0;
     t->call_count = t->launch_count = t->place_count = 0;
     t->code = words <= t->put_nbytes ? 0 : MR_ENOMEM;
     t->put = t->code == 0 ? (uint32_t)words : 0;
@@ -47,13 +48,14 @@ mr__tape_mark mr__tape_open(mr__tape *t)
 {
     t->level = t->spare_count = 0;
     t->code = t->count < t->samples_max ? 0 : MR_ENOMEM;
-    return (mr__tape_mark){t->put, t->room, t->call_count, t->place_count};
+    return (mr__tape_mark){t->put, t->room, t->lists, t->call_count, t->place_count};
 }
 
 void mr__tape_drop(mr__tape *t, mr__tape_mark mark)
 {
     t->put = mark.put;
     t->room = mark.room;
+    t->lists = mark.lists;
     t->call_count = mark.call_count;
     t->place_count = mark.place_count;
     t->spare_count = 0;
@@ -110,14 +112,20 @@ static uint32_t place_at(mr__tape *t, uint32_t at, size_t nbytes)
     return at;
 }
 
+/* What the host can still put there: beside what kernels write, and lists of launches. */
+static uint64_t left_to_put(const mr__tape *t)
+{
+    return (t->put_nbytes < t->room ? t->put_nbytes : t->room) - t->put - t->lists;
+}
+
 uint32_t mr__tape_put(mr__tape *t, size_t nbytes, void **bytes)
 {
-    uint64_t end = nbytes <= UINT32_MAX ? t->put + round_up((uint64_t)nbytes + t->guard) : UINT64_MAX;
+    uint64_t takes = nbytes <= UINT32_MAX ? round_up((uint64_t)nbytes + t->guard) : UINT64_MAX;
     uint32_t at = t->put;
     *bytes = NULL;
-    if (t->code != 0 || end > t->put_nbytes || end > t->room)
+    if (t->code != 0 || takes > left_to_put(t))
         return refuse(t);
-    t->put = (uint32_t)end;
+    t->put += (uint32_t)takes;
     at = place_at(t, at, nbytes);
     *bytes = t->code == 0 ? t->bytes + at : NULL;
     return at;
@@ -159,7 +167,7 @@ uint32_t mr__tape_room(mr__tape *t, uint64_t nbytes)
     uint32_t at;
     if (t->code == 0 && take_spare(t, takes, &at))
         return place_at(t, at, (size_t)nbytes);
-    if (t->code != 0 || takes > t->room - t->put)
+    if (t->code != 0 || takes > t->room - t->put - t->lists)
         return refuse(t);
     t->room -= (uint32_t)takes;
     return place_at(t, t->room, (size_t)nbytes);
@@ -206,7 +214,13 @@ static void add_call(mr__tape *t, uint32_t level, mr__kernel kernel, const void 
         (void)refuse(t);
         return;
     }
+    uint64_t list = round_up(items * sizeof(mr__lane_turn) + t->guard);
     t->calls = calls;
+    if (list > left_to_put(t)) {
+        (void)refuse(t);
+        return;
+    }
+    t->lists += list;
     t->calls[t->call_count++] = (mr__tape_call){kernel, level, at, (uint32_t)items};
 }
 
@@ -295,6 +309,7 @@ int mr__tape_end(mr__tape *t)
 {
     uint32_t levels = 0;
     t->code = 0;
+    t->lists = 0; // they are put there now
     for (size_t i = 0; i < t->call_count; i++)
         levels = t->calls[i].level >= levels ? t->calls[i].level + 1 : levels;
     bool all = reserve_launches(t);

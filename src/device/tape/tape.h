@@ -61,7 +61,8 @@ typedef struct mr__tape {
     uint32_t samples_max;
 
     uint32_t put;   /* first byte that is not written */
-    uint32_t room;  /* first byte of what kernels write; put <= room */
+    uint32_t room;  /* first byte of what kernels write; put + lists <= room */
+    uint64_t lists; /* bytes that lists of launches will take at most */
     uint32_t count; /* samples */
     uint32_t level; /* of the sample that is being written */
     int code;
@@ -87,6 +88,7 @@ void mr__tape_begin(mr__tape *tape);
 /* What a sample that fails takes with it. */
 typedef struct mr__tape_mark {
     uint32_t put, room;
+    uint64_t lists;
     size_t call_count, place_count;
 } mr__tape_mark;
 
