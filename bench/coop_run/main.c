@@ -14,7 +14,7 @@
 const char *const who_names[WHO_COUNT] = {"host alone",   "device alone", "both, apart", "auto",
                                           "naive-device", "intrabatch",   "interbatch",  "fusion"};
 
-static const char *const forms[] = {"l3", "raw"};
+static const char *const forms[] = {"original", "l3", "raw"};
 static const char *const recipes[] = {"rrc(224) flip normalize(imagenet)",
                                       "rrc(224) flip randaug(2, 9) normalize(imagenet)"};
 
@@ -118,7 +118,7 @@ static void usage(FILE *file)
                   "  --seconds N     of a turn [4]\n"
                   "  --batch N       samples [64]\n"
                   "  --warm N        batches before threads are placed, and as many after, that do not count [6]\n"
-                  "  --form NAME     only this [l3 and raw]\n"
+                  "  --form NAME     only this [original, l3 and raw]\n"
                   "  --recipe TEXT   only this [one plain, one with randaug]\n"
                   "  --device NAME   beside the host [opencl:0]\n"
                   "  --quick         to see that it runs: a round of short turns; no aim is looked at\n");
