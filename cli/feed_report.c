@@ -257,7 +257,7 @@ static void put_mishaps(FILE *to, const terminal *t, const mr_loader_stats *s)
     unsigned width = t->width < TEXT_WIDTH ? t->width : TEXT_WIDTH;
     for (uint32_t i = 0; i < s->device_count && i < MR_DEVICES_MAX; i++) {
         const mr_device_stats *d = &s->devices[i];
-        char text[512];
+        char text[800];
         if (d->failures == 0)
             continue;
         snprintf(text, sizeof text, "%.64s:", d->name);
@@ -266,10 +266,33 @@ static void put_mishaps(FILE *to, const terminal *t, const mr_loader_stats *s)
         add_mishap(text, sizeof text, "gave images that were damaged", d->damaged);
         add_mishap(text, sizeof text, "had no memory for an image", d->no_memory);
         size_t length = strlen(text);
-        snprintf(text + length, sizeof text - length, "; its %s image%s %s not lost, but prepared again; %s",
-                 count_text(d->returned).text, plural(d->returned), d->returned == 1 ? "was" : "were",
-                 d->aside ? "not used at the end" : "in use again at the end");
+        if (d->returned != 0)
+            length += (size_t)snprintf(text + length, sizeof text - length,
+                                       "; its %s image%s %s not lost, but prepared again", count_text(d->returned).text,
+                                       plural(d->returned), d->returned == 1 ? "was" : "were");
+        snprintf(text + length, sizeof text - length, "; %s%s%s",
+                 d->aside ? "not used at the end" : "in use again at the end",
+                 d->cause[0] != 0 ? "; what was said last: " : "", d->cause);
         put_label(to, t, "mishap");
+        put_wrapped(to, text, LABEL_CELLS, LABEL_CELLS, width);
+    }
+}
+
+/* Which accelerators were not used, or not for all. */
+static void put_lacks(FILE *to, const terminal *t, const mr_loader_stats *s)
+{
+    unsigned width = t->width < TEXT_WIDTH ? t->width : TEXT_WIDTH;
+    if (s->left_out[0] != 0) {
+        put_label(to, t, "left out");
+        put_wrapped(to, s->left_out, LABEL_CELLS, LABEL_CELLS, width);
+    }
+    for (uint32_t i = 0; i < s->device_count && i < MR_DEVICES_MAX; i++) {
+        char text[256];
+        if (s->devices[i].lacks[0] == 0)
+            continue;
+        snprintf(text, sizeof text, "%.64s: it cannot do %s; images that need it were prepared by others",
+                 s->devices[i].name, s->devices[i].lacks);
+        put_label(to, t, "lacks");
         put_wrapped(to, text, LABEL_CELLS, LABEL_CELLS, width);
     }
 }
@@ -438,6 +461,7 @@ static void put_text(const feeding *f)
     put_devices(to, &t, &f->stats);
     put_stages(to, &t, &f->stats);
     put_mishaps(to, &t, &f->stats);
+    put_lacks(to, &t, &f->stats);
     put_on_host(to, &t, &f->stats);
     put_waits(to, &t, f);
     put_shared(to, &t, &f->stats);
@@ -549,6 +573,8 @@ static void put_json_device(json *j, const mr_loader_stats *s, const mr_device_s
     json_number(j, "returned", d->returned);
     json_number(j, "on_host", d->on_host);
     json_number(j, "refused", d->refused);
+    json_text(j, "cause", d->cause);
+    json_text(j, "lacks", d->lacks);
     json_close(j, '}');
 }
 
@@ -565,6 +591,7 @@ static void put_json_devices(json *j, const feeding *f)
     for (uint32_t i = 0; i < s->device_count && i < MR_DEVICES_MAX; i++)
         put_json_device(j, s, &s->devices[i]);
     json_close(j, ']');
+    json_text(j, "left_out", s->left_out);
     if (!f->traced) {
         json_null(j, "trace");
         return;

@@ -237,8 +237,8 @@ typedef struct mr_device_stats {
     uint64_t jobs;        /* of samples that are dealt together, or of one each */
     uint64_t submissions; /* of one or several of them */
     double busy_seconds;  /* of its lanes */
-    uint64_t failures;    /* so often it was set aside, for a while: the sum of the next four */
-    uint64_t gave_back;   /* because it gave its tasks back; */
+    uint64_t failures;    /* so often it failed, and was set aside for a while: the sum of the next four */
+    uint64_t gave_back;   /* because it gave its tasks back, or its lanes did them on the host; */
     uint64_t late;        /* did not answer in time; */
     uint64_t damaged;     /* gave bytes that were damaged; */
     uint64_t no_memory;   /* had no memory for a task */
@@ -248,6 +248,8 @@ typedef struct mr_device_stats {
     const char *mishap;   /* one of these in words: "did not answer in time"; NULL: nothing happened */
     uint64_t on_host;     /* samples of an accelerator that its lanes prepared on the host: it could not, */
     uint64_t refused;     /* or among them, its kernels found them damaged: the host says how */
+    char cause[160];      /* of the last failure, in the words of the accelerator's driver; "": there are none */
+    const char *lacks;    /* "rotate, step 2 of the recipe": it cannot do that, and others prepare what needs it; "" */
 } mr_device_stats;
 
 typedef struct mr_loader_stats {
@@ -281,6 +283,7 @@ typedef struct mr_loader_stats {
     const char *beside;                      /* the mode in force beside a trainer; NULL: there is none */
     uint32_t device_count;                   /* 0: no policy was asked for, and there is one device */
     mr_device_stats devices[MR_DEVICES_MAX];
+    const char *left_out;          /* why an accelerator was left out when the loader was made; "": none was */
     double cores_lent_seconds;     /* that others worked on this loader's cores (share), */
     double cores_borrowed_seconds; /* and this one on theirs */
     uint64_t traced, forgotten;    /* tasks that mr_loader_write_trace would write; older ones that it would not */

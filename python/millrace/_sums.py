@@ -43,9 +43,9 @@ def _joined_stage(past: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
 
 
 def _joined_device(past: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
-    as_it_is = ("name", "lanes", "aside", "mishap")
+    as_it_is = ("name", "lanes", "aside", "mishap", "cause", "lacks")
     sums = {name: past[name] + now[name] for name in now if name not in as_it_is}
-    return now | sums | {"mishap": now["mishap"] or past["mishap"]}
+    return now | sums | {word: now[word] or past[word] for word in ("mishap", "cause")}
 
 
 def _mean(a: float, weight_a: float, b: float, weight_b: float) -> float:

@@ -84,7 +84,7 @@ class Report:
             "samples batches bad substitutes unlisted seconds core_seconds first_batch_seconds stored_nbytes "
             "reads_cached reads_waited read_depth_mean ready_mean consumer_stall_seconds consumer_stalls "
             "thread_idle_seconds thread_wait_seconds memory_nbytes threads slots rank world simulated policy beside "
-            "cores_lent_seconds cores_borrowed_seconds"
+            "cores_lent_seconds cores_borrowed_seconds left_out"
         ).split()
         return {
             "version": _core.version(),
@@ -118,6 +118,7 @@ class Report:
         lines += self._device_lines()
         lines += ["", *self._stage_lines(), ""]
         lines += [_labelled("mishap", text) for text in self._mishaps()]
+        lines += [_labelled(name, text) for name, text in self._lacks()]
         lines += [_labelled("on host", text) for text in self._on_host()]
         lines += [_labelled(name, value) for name, value in self._waits()]
         lines += [_labelled("binds", f"{self.bottleneck}: {self.why}")]
@@ -146,6 +147,7 @@ class Report:
             for d in self.devices
         ]
         told += [("mishap", text) for text in self._mishaps()]
+        told += self._lacks()
         told += [("on host", text) for text in self._on_host()]
         heads = '<th class="n">images</th><th class="n">p50</th><th class="n">p99</th><th class="n">bytes</th>'
         changes = "".join(f"<li>{escape(text)}</li>" for text in self.advice)
@@ -203,10 +205,22 @@ class Report:
             parts = [f"{text}, set aside {_times(d[name])}" for name, text in words.items() if d[name]]
             if parts:
                 were = "was" if d["returned"] == 1 else "were"
-                again = f"its {count_text(d['returned'], 'image')} {were} not lost, but prepared again"
-                end = "not used at the end" if d["aside"] else "in use again at the end"
-                texts.append(f"{d['name']}: {'; '.join([*parts, again, end])}")
+                if d["returned"]:
+                    parts.append(f"its {count_text(d['returned'], 'image')} {were} not lost, but prepared again")
+                parts.append("not used at the end" if d["aside"] else "in use again at the end")
+                if d["cause"]:
+                    parts.append(f"what was said last: {d['cause']}")
+                texts.append(f"{d['name']}: {'; '.join(parts)}")
         return texts
+
+    def _lacks(self) -> list[tuple[str, str]]:
+        """Which accelerators were not used, or not for all."""
+        left_out = [("left out", self._stats["left_out"])] if self._stats["left_out"] else []
+        return left_out + [
+            ("lacks", f"{d['name']}: it cannot do {d['lacks']}; images that need it were prepared by others")
+            for d in self.devices
+            if d["lacks"]
+        ]
 
     def _on_host(self) -> list[str]:
         """What an accelerator's threads did on the host, which is slower than it looks."""

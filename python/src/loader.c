@@ -364,6 +364,10 @@ static PyObject *device_dict(const mr_device_stats *d)
         result = mr_py_put(dict, "aside", PyBool_FromLong(d->aside));
     if (result == 0)
         result = mr_py_put(dict, "mishap", text_or_none(d->mishap));
+    if (result == 0)
+        result = mr_py_put(dict, "cause", PyUnicode_FromString(d->cause));
+    if (result == 0)
+        result = mr_py_put(dict, "lacks", PyUnicode_FromString(d->lacks));
     if (result < 0)
         Py_CLEAR(dict);
     return dict;
@@ -437,6 +441,8 @@ static PyObject *stats_dict(const mr_loader_stats *s)
         result = mr_py_put(dict, reals[i].name, PyFloat_FromDouble(reals[i].value));
     if (result == 0)
         result = mr_py_put(dict, "bottleneck", PyUnicode_FromString(s->bottleneck));
+    if (result == 0)
+        result = mr_py_put(dict, "left_out", PyUnicode_FromString(s->left_out));
     if (result == 0)
         result = mr_py_put(dict, "stages", stages_list(s));
     if (result == 0)

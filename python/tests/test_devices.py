@@ -66,9 +66,13 @@ def test_without_a_library(monkeypatch):
     monkeypatch.setenv("MILLRACE_OPENCL", "/nowhere/libOpenCL.so")
     alone = make(device="auto")
     assert bytes_of(alone) == bytes_of(make()) and alone.stats()["devices"] == []
-    for device in ("opencl", "cpu,opencl:0"):
-        with pytest.raises(mr.Error, match="OpenCL"):
-            make(device=device)
+    with pytest.raises(mr.Error, match="OpenCL"):
+        make(device="opencl")
+    for device in ("cpu,opencl", "cpu,opencl:0"):
+        beside = make(device=device)
+        assert bytes_of(beside) == bytes_of(make())
+        assert "OpenCL library" in beside.stats()["left_out"]
+        assert "  left out  " in str(beside.report())
 
 
 def test_a_budget_of_a_simulated_device(tmp_path):

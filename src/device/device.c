@@ -36,7 +36,7 @@ mr__device_memory mr__device_read_memory(mr__device *device)
     return type->memory != NULL ? type->memory(device) : type->info(device).memory;
 }
 
-mr__device_tally mr__device_read_tally(const mr__device *device)
+mr__device_tally mr__device_read_tally(mr__device *device)
 {
     return device->type->tally != NULL ? device->type->tally(device) : (mr__device_tally){0};
 }

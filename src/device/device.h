@@ -23,6 +23,12 @@
 /* `count` tasks of one batch, the first of them and by `next` the others; with that, they are the submitter's again. */
 typedef void mr__done(void *user, mr__task *first, size_t count);
 
+/*
+ * What a device that is alone was to write for a task may still come, some day: the task gets another place. The lane
+ * is in the task. False: there is no memory for that.
+ */
+typedef bool mr__refuge(void *user, mr__task *task);
+
 typedef struct mr__device_options {
     const mr__work *work; /* stays */
     mr__done *done;
@@ -34,7 +40,10 @@ typedef struct mr__device_options {
     const struct mr__sim_options *sim; /* for `sim` alone (device/sim/sim.h); NULL: a plain one in a world of its own */
     uint32_t number;                   /* which of its kind: opencl:1 is 1 */
     uint64_t memory_nbytes;            /* of a device with memory of its own, at most; 0: what it has */
-    bool alone;                        /* there is no other device: it is never abandoned, and does what it can */
+    uint64_t timeout_ns;               /* opening it may take so long without an answer from it; 0: no time at all */
+    bool hostless;                     /* no device is the host: what this one fails at, its lanes do on the host */
+    bool alone;                        /* there is no other device: it is never abandoned */
+    mr__refuge *refuge;                /* with alone */
     struct mr__board *board;           /* lanes run only on cores that this gives them (cpu/cores.h); NULL: on any */
 } mr__device_options;
 
@@ -55,10 +64,14 @@ typedef struct mr__device_info {
 
 typedef struct mr__device mr__device;
 
-/* Tasks that an accelerator's lanes did on the host. */
+/* What an accelerator did not do. */
 typedef struct mr__device_tally {
-    uint64_t on_host; /* in all */
+    uint64_t on_host; /* tasks that its lanes did on the host, in all */
     uint64_t refused; /* of these: a kernel would not */
+    uint64_t failed;  /* submissions that it failed at, */
+    uint64_t late;    /* or that it was not waited for any longer */
+    bool aside;       /* a lane does without it at this moment */
+    char cause[160];  /* of the last of them, in the driver's words; "": there was none */
 } mr__device_tally;
 
 /* One of several of a type that are here. */
@@ -109,6 +122,9 @@ typedef struct mr__device_type {
      */
     void (*abandon)(mr__device *device);
 
+    /* With refuge: whether that lane may still write to where a task of its was before. */
+    bool (*is_late)(mr__device *device, uint32_t lane);
+
     /*
      * Devices with a time of their own: runs the next event, and so perhaps a `done`. False: there is none. NULL: time
      * goes by itself.
@@ -117,7 +133,7 @@ typedef struct mr__device_type {
     uint64_t (*now_ns)(const mr__device *device); /* with advance */
 
     /* What became of tasks that the device itself could not do. NULL: there are no such. */
-    mr__device_tally (*tally)(const mr__device *device);
+    mr__device_tally (*tally)(mr__device *device);
 
     /*
      * Batches that stay where they are made: memory of the device's, of so many bytes, that goes with the device. What
@@ -169,7 +185,7 @@ int mr__device_open(const mr__device_type *type, const mr__device_options *optio
                     mr__detail *detail);
 bool mr__device_takes(const mr__device *device, mr_form form, mr_step_kind step);
 mr__device_memory mr__device_read_memory(mr__device *device);
-mr__device_tally mr__device_read_tally(const mr__device *device);
+mr__device_tally mr__device_read_tally(mr__device *device);
 void mr__device_cancel(mr__device *device);
 bool mr__device_abandon(mr__device *device); /* false: it cannot */
 bool mr__device_advance(mr__device *device); /* false also where time goes by itself */

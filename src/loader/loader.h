@@ -112,6 +112,13 @@ typedef struct mr__visit {
     uint64_t ready;             /* batches that lay ready when he came */
 } mr__visit;
 
+typedef struct mr__left {
+    struct mr__left *next;
+    const mr__slot *slot; /* whose it was */
+    uint64_t lanes;       /* of the device that may write to it, a bit each */
+    uint8_t *images;
+} mr__left;
+
 struct mr_loader {
     mr_hooks outer; /* the caller's: for the loader itself */
     mr__meter meter;
@@ -145,6 +152,7 @@ struct mr_loader {
     mr__condition news; /* a batch is ready, nothing is in flight, or it is over */
     mr__slot *slots;
     uint32_t slot_count;
+    mr__left *left;   /* memory of slots that a device may still write to */
     mr__slot **queue; /* a ring: of slots that are being filled or ready */
     uint32_t first, length;
     mr__slot *filling; /* the last of them, if it has places that are not dispatched */
@@ -203,6 +211,17 @@ void mr__keep_send_done(mr__slot *slot, const mr__task *first);
 
 int mr__ring_init(mr_loader *loader, uint32_t slots, mr__detail *detail);
 void mr__ring_fini(mr_loader *loader);
+
+/*
+ * A device that is alone, and writes into slots itself, is not waited for any longer. mr__refuge: the slot's samples
+ * move to new memory, and the task is to be done there. Tasks of the slot that others were at meanwhile end in the old:
+ * when they have (whatever came of them: a black image is one, too), they are gathered. Without the mutex.
+ */
+mr__refuge mr__ring_refuge;
+void mr__ring_gather(mr__slot *slot, const mr__task *task);
+
+/* The slot's next batch begins: what nobody writes to any more is freed. With the mutex. */
+void mr__ring_forget(mr__slot *slot);
 
 /* Bytes of one slot; false when that does not fit. */
 bool mr__slot_nbytes(const mr_loader *loader, size_t *nbytes);

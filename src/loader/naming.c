@@ -262,17 +262,43 @@ static void find_all(mr__device_names *names, const mr__device_type *type, const
         }
 }
 
+bool mr__names_have_host(const mr__device_names *names)
+{
+    return names->count != 0 && names->at[0].type->list == NULL;
+}
+
+void mr__names_leave_out(mr__device_names *names, const mr_hooks *hooks, const char *why)
+{
+    char *text = names->left_out.text;
+    size_t length = strlen(text);
+    snprintf(text + length, sizeof names->left_out.text - length, "%s%s", length != 0 ? "; " : "", why);
+    mr__log(hooks, MR_LOG_WARNING, "%s: it is left out", why);
+}
+
+static void leave_out(mr__device_names *names, uint32_t number, const mr_hooks *hooks, const mr__detail *detail)
+{
+    mr__detail why = {0};
+    (void)mr__fail(&why, MR_EUNSUPPORTED, "the device %s: %.200s", names->at[number].text, detail->text);
+    mr__names_leave_out(names, hooks, why.text);
+    for (names->count--; number < names->count; number++)
+        names->at[number] = names->at[number + 1];
+}
+
 int mr__names_find(mr__device_names *names, const mr__device_type *const *types, const mr_hooks *hooks,
                    mr__detail *detail)
 {
     for (; names->automatic && *types != NULL; types++)
         if ((*types)->list != NULL)
             find_all(names, *types, hooks);
-    for (uint32_t i = 0; i < names->count; i++) {
+    for (uint32_t i = 0; i < names->count;) {
         mr__device_name *name = &names->at[i];
         int result = name->any ? find_any(name, hooks, detail) : 0;
-        if (result != 0)
+        if (result != 0 && (i == 0 || !mr__names_have_host(names)))
             return result;
+        if (result != 0)
+            leave_out(names, i, hooks, detail);
+        else
+            i++;
     }
     for (uint32_t i = 1; i < names->count; i++)
         for (uint32_t k = 0; k < i; k++)

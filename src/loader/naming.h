@@ -24,11 +24,16 @@ typedef struct mr__device_name {
 } mr__device_name;
 
 typedef struct mr__device_names {
-    bool automatic;      /* the user leaves it to us: one that cannot be had is left out */
+    bool automatic;      /* the user leaves it to us */
     const char *machine; /* the file of a simulated one, inside of the text; NULL: devices are these */
     uint32_t count;
     mr__device_name at[MR_DEVICES_MAX]; /* the host is the first, if it is among them */
+    mr__detail left_out;                /* why one that was named, or found, is not used; "": all are */
 } mr__device_names;
+
+/* Whether the host is among them: then an accelerator that cannot be had is left out, and why is kept, and logged. */
+bool mr__names_have_host(const mr__device_names *names);
+void mr__names_leave_out(mr__device_names *names, const mr_hooks *hooks, const char *why);
 
 /* `types` as mr__device_types has them. NULL text: the host. MR_EARGUMENT with detail. */
 int mr__names_read(const char *text, const mr__device_type *const *types, mr__device_names *names, mr__detail *detail);

@@ -67,6 +67,7 @@ static mr__slot *open_slot(mr_loader *l)
     if (slot == NULL || l->over)
         return NULL;
     uint64_t global = (uint64_t)l->batch * l->ranks.world, begin = l->deal.start + l->next_batch * global;
+    mr__ring_forget(slot);
     slot->state = MR__SLOT_FILLING;
     slot->deal = l->deal;
     slot->number = l->next_batch++;
@@ -212,6 +213,8 @@ static bool claim_tasks(mr_loader *l, claim *c)
     size_t left = tasks - slot->next, room = l->info.depth - l->in_flight, group = l->info.group;
     c->first = slot->next;
     c->count = (uint32_t)(left < group ? left : group);
+    if (c->count > room && l->team.alone)
+        return false; // to an accelerator parts of a group cost as much as a group
     if (c->count > room)
         c->count = (uint32_t)room;
     slot->next += c->count;
@@ -285,6 +288,19 @@ static void finish_slot(mr_loader *l, mr__slot *slot)
     (void)settle(l, slot, 1);
 }
 
+/* A slot of a device that is alone may get new memory at any time (mr__ring_refuge), but not now. */
+static void hold_slots(mr_loader *l)
+{
+    if (l->team.alone)
+        mr__mutex_lock(&l->mutex);
+}
+
+static void let_slots(mr_loader *l)
+{
+    if (l->team.alone)
+        mr__mutex_unlock(&l->mutex);
+}
+
 /* Of a slot that was just opened: its pads; and for a crew, all of its tasks. */
 static void fill_slot(mr_loader *l, mr__slot *slot)
 {
@@ -292,8 +308,10 @@ static void fill_slot(mr_loader *l, mr__slot *slot)
         fill_task(slot, &slot->tasks[i]);
     if (l->team.crew != NULL)
         mr__team_describe(l, slot);
+    hold_slots(l);
     for (uint32_t place = slot->batch.count; place < slot->batch.size; place++)
         fill_pad(slot, place);
+    let_slots(l);
     mr__keep_send(slot, slot->batch.count, slot->batch.size - slot->batch.count);
     if (settle(l, slot, 1)) // others were quicker with all of its tasks
         finish_slot(l, slot);
@@ -323,10 +341,12 @@ void mr__loader_dispatch(mr_loader *l)
             continue;
         }
         mr__task *first = c.slot->tasks + c.first;
+        hold_slots(l);
         for (uint32_t i = 0; i < c.count; i++) {
             fill_task(c.slot, first + i);
             first[i].next = i + 1 < c.count ? first + i + 1 : NULL;
         }
+        let_slots(l);
         (void)l->device->type->submit(l->device, first, c.count); // fails only while it is closed
     }
 }
@@ -402,8 +422,10 @@ void mr__loader_on_done(void *user, mr__task *first, size_t count)
     mr__team_look(l, first);
     for (mr__task *task = first, *next; task != NULL; task = next) {
         next = task->next; // a substitute is a list of its own
-        if (task->code != 0 && !mr__team_doubts(l, task))
-            settled -= !mend(slot, task);
+        bool ended = task->code == 0 || mr__team_doubts(l, task) || mend(slot, task);
+        settled -= !ended;
+        if (ended && l->team.alone)
+            mr__ring_gather(slot, task);
     }
     if (l->team.crew != NULL)
         settled = mr__team_done(l, first, count);

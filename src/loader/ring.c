@@ -4,6 +4,8 @@
 #include "device/cpu/placement.h"
 #include "loader/loader.h"
 
+#include <string.h>
+
 static size_t mask_nbytes(const mr_loader *l)
 {
     const mr_output *output = &l->work.finish.output;
@@ -100,8 +102,88 @@ int mr__ring_init(mr_loader *l, uint32_t slots, mr__detail *detail)
                                   slots, l->batch, l->work.finish.output.sample_nbytes);
 }
 
+/* The mutex is held. */
+static mr__left *move_slot(mr_loader *l, mr__slot *slot)
+{
+    size_t nbytes = slot->batch.output.sample_nbytes * ((size_t)l->batch + l->guests);
+    mr__left *left = mr__alloc(&l->hooks, sizeof *left);
+    uint8_t *images = left != NULL ? mr__alloc(&l->hooks, nbytes) : NULL;
+    if (images == NULL) {
+        mr__free(&l->hooks, left);
+        return NULL;
+    }
+    mr__memory_advise(images, nbytes, l->has_numa_node, l->numa_node);
+    memcpy(images, slot->images, nbytes);
+    *left = (mr__left){.next = l->left, .slot = slot, .images = slot->images};
+    l->left = left;
+    slot->images = images;
+    slot->batch.images = images;
+    return left;
+}
+
+/* The memory that a task is in, if that is the slot's no more: each lane that gives it up is noted. */
+static mr__left *find_left(mr_loader *l, const mr__task *task)
+{
+    mr__left *left = l->left;
+    while (left != NULL && left->images + task->keep_at != (const uint8_t *)task->slot)
+        left = left->next;
+    return left;
+}
+
+bool mr__ring_refuge(void *user, mr__task *task)
+{
+    mr_loader *l = user;
+    mr__slot *slot = task->batch;
+    mr__mutex_lock(&l->mutex);
+    bool moved = task->slot != slot->images + task->keep_at;
+    mr__left *left = moved ? find_left(l, task) : move_slot(l, slot);
+    if (left != NULL) {
+        left->lanes |= UINT64_C(1) << task->lane % 64;
+        task->slot = slot->images + task->keep_at;
+    }
+    mr__mutex_unlock(&l->mutex);
+    return left != NULL;
+}
+
+static bool is_written(const mr_loader *l, const mr__left *left)
+{
+    for (uint32_t lane = 0; lane < l->info.lanes; lane++)
+        if ((left->lanes >> lane % 64 & 1) != 0 && l->device->type->is_late(l->device, lane))
+            return true;
+    return false;
+}
+
+void mr__ring_forget(mr__slot *slot)
+{
+    mr_loader *l = slot->loader;
+    for (mr__left **at = &l->left, *left; (left = *at) != NULL;) {
+        if (left->slot != slot || is_written(l, left)) {
+            at = &left->next;
+            continue;
+        }
+        *at = left->next;
+        mr__free(&l->hooks, left->images);
+        mr__free(&l->hooks, left);
+    }
+}
+
+void mr__ring_gather(mr__slot *slot, const mr__task *task)
+{
+    mr_loader *l = slot->loader;
+    mr__mutex_lock(&l->mutex);
+    uint8_t *at = slot->images + task->keep_at;
+    if (task->slot != at)
+        memcpy(at, task->slot, slot->batch.output.sample_nbytes);
+    mr__mutex_unlock(&l->mutex);
+}
+
 void mr__ring_fini(mr_loader *l)
 {
+    for (mr__left *left = l->left, *next; left != NULL; left = next) {
+        next = left->next;
+        mr__free(&l->hooks, left->images);
+        mr__free(&l->hooks, left);
+    }
     for (uint32_t i = 0; i < l->slot_count; i++) {
         mr__slot *slot = &l->slots[i];
         mr__free(&l->hooks, slot->images);

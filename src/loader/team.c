@@ -434,6 +434,24 @@ static void fill_device(const mr__team *t, uint32_t d, mr_device_stats *is)
     is->mishap = mr__crew_last_mishap(t->crew, d);
 }
 
+/* Where nobody else is, a device that fails is not the crew's to count: its lanes go on by themselves. */
+static void add_tally(const mr__team *t, uint32_t d, mr_device_stats *is)
+{
+    mr__device_tally tally = mr__device_read_tally(t->devices[d]);
+    is->on_host = tally.on_host;
+    is->refused = tally.refused;
+    is->lacks = t->lacks[d];
+    memcpy(is->cause, tally.cause, sizeof is->cause);
+    if (!t->hostless)
+        return;
+    is->failures += tally.failed + tally.late;
+    is->gave_back += tally.failed;
+    is->late += tally.late;
+    is->aside = is->aside || tally.aside;
+    if (is->mishap == NULL && tally.failed + tally.late != 0)
+        is->mishap = mr__mishap_text(tally.late != 0 ? MR__MISHAP_LATE : MR__MISHAP_LOST);
+}
+
 void mr__team_fill(mr_loader *l, mr_loader_stats *s)
 {
     const mr__team *t = &l->team;
@@ -451,11 +469,9 @@ void mr__team_fill(mr_loader *l, mr_loader_stats *s)
                                           .jobs = t->alone_tasks,
                                           .submissions = t->alone_submissions,
                                           .busy_seconds = (double)t->alone_busy_ns / 1e9};
-    for (uint32_t d = 0; d < s->device_count; d++) {
-        mr__device_tally tally = mr__device_read_tally(t->devices[d]);
-        s->devices[d].on_host = tally.on_host;
-        s->devices[d].refused = tally.refused;
-    }
+    for (uint32_t d = 0; d < s->device_count; d++)
+        add_tally(t, d, &s->devices[d]);
+    s->left_out = t->named.left_out.text;
     s->traced = t->trace != NULL ? mr__trace_count(t->trace) : 0;
     s->forgotten = t->trace != NULL ? mr__trace_forgotten(t->trace) : 0;
 }

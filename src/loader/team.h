@@ -42,11 +42,12 @@ typedef struct mr__team {
     bool alone;         /* there is one accelerator, and no crew: what it did is counted here */
     mr__device *keeper; /* batches stay with it; NULL: they are the host's */
     uint64_t alone_tasks, alone_submissions, alone_busy_ns;
-    uint32_t lacked[MR__TEAM_KINDS]; /* devices that cannot do this recipe on a form of this kind, a bit each */
-    bool lacking;                    /* somebody lacks something */
-    mr__headers *headers;            /* with that, what images' own headers say; NULL: the index has to do */
-    bool counts_memory;              /* there are devices with memory of their own */
-    const mr__thread_meter **meters; /* of all their lanes */
+    uint32_t lacked[MR__TEAM_KINDS];       /* devices that cannot do this recipe on a form of this kind, a bit each */
+    bool lacking;                          /* somebody lacks something */
+    char lacks[MR__SCHED_DEVICES_MAX][96]; /* the first step that a device cannot do, in words; "": it can do all */
+    mr__headers *headers;                  /* with that, what images' own headers say; NULL: the index has to do */
+    bool counts_memory;                    /* there are devices with memory of their own */
+    const mr__thread_meter **meters;       /* of all their lanes */
     size_t meter_count;
 
     mr__crew *crew; /* NULL: there is one device, and no policy */

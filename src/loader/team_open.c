@@ -73,7 +73,9 @@ static int open_one(mr_loader *l, const mr__device_name *name, mr__device_option
     bool host = name->type == &mr__device_cpu;
     mr__detail inner = {0};
     options.number = name->number;
+    options.hostless = l->team.hostless;
     options.alone = l->team.alone;
+    options.refuge = mr__ring_refuge;
     if (!host)
         options.board = NULL;
     int result = open_device(l, name->type, &options, name->text, &inner);
@@ -83,17 +85,20 @@ static int open_one(mr_loader *l, const mr__device_name *name, mr__device_option
                     *inner.text != '\0' ? inner.text : mr_error_text(result));
 }
 
-/* Those that were named. Who leaves it to us, is not to hear of an accelerator that cannot be had. */
+/*
+ * Those that were named. Beside the host an accelerator that cannot be had is left out, and the report says so; a
+ * number that none has is a mistake.
+ */
 static int open_named(mr_loader *l, const mr__device_options *options, mr__detail *detail)
 {
     mr__team *t = &l->team;
     int result = mr__names_find(&t->named, l->types, &l->outer, detail);
-    t->hostless = result == 0 && t->named.at[0].type->list != NULL;
+    t->hostless = result == 0 && !mr__names_have_host(&t->named);
     t->alone = t->hostless && t->named.count == 1 && !t->asked;
     for (uint32_t i = 0; i < t->named.count && result == 0; i++) {
         result = open_one(l, &t->named.at[i], *options, detail);
-        if (result != 0 && t->named.automatic && i != 0) {
-            mr__log(&l->outer, MR_LOG_WARNING, "%s: it is left out", detail->text);
+        if (result != 0 && result != MR_EARGUMENT && !t->hostless && i != 0) {
+            mr__names_leave_out(&t->named, &l->outer, detail->text);
             result = 0;
         }
     }
@@ -125,6 +130,17 @@ static int fail_lack(const mr_loader *l, size_t lack, mr_form form, mr__detail *
     const mr__step_type *step = mr__step_type_of(l->recipe->steps[lack - LACKS_STEP].kind);
     return mr__fail(detail, MR_EUNSUPPORTED, "the device %s cannot do %s, step %zu of the recipe, on %s%s", device,
                     step != NULL ? step->name : "what it is", lack - LACKS_STEP + 1, kind, hint);
+}
+
+/* For the report: the first step that a device cannot do on some kind of image. */
+static void note_lack(mr_loader *l, uint32_t device, size_t lack)
+{
+    char *text = l->team.lacks[device];
+    if (lack < LACKS_STEP || text[0] != 0)
+        return;
+    const mr__step_type *step = mr__step_type_of(l->recipe->steps[lack - LACKS_STEP].kind);
+    snprintf(text, sizeof l->team.lacks[device], "%s, step %zu of the recipe",
+             step != NULL ? step->name : "an own step", lack - LACKS_STEP + 1);
 }
 
 static uint32_t all_devices(const mr__team *t)
@@ -163,6 +179,7 @@ static int find_lacks(mr_loader *l, mr__detail *detail)
         for (uint32_t d = 0; d < t->count; d++) {
             size_t its = find_lack(l, t->devices[d], (mr_form)k);
             t->lacked[k] |= (uint32_t)(its != LACKS_NOTHING) << d;
+            note_lack(l, d, its);
             lack = its != LACKS_NOTHING ? its : lack;
         }
         any |= t->lacked[k];
@@ -284,6 +301,7 @@ static int open_all(mr_loader *l, const mr_loader_options *o, uint32_t threads, 
                                   .done = mr__loader_on_done,
                                   .user = l,
                                   .memory_nbytes = o->device_memory_nbytes,
+                                  .timeout_ns = l->timeout_ns,
                                   .lanes = threads,
                                   .pinning = o->pinning,
                                   .has_numa_node = o->has_numa_node,

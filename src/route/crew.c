@@ -287,6 +287,7 @@ static void leave_again(mr__crew *c, mr__job *job, uint64_t now_ns)
         describe_again(c, job, lacked);
     mr__sched_return(c->sched, job, now_ns);
     c->sched->stations[device].tally.returned -= c->resting || !back; // it was not its fault
+    job->again -= !back;                                              // nor does it take longer by it
 }
 
 /* The host's part of a job is done: it is left again, for the accelerator to go on with. */

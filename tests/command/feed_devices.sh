@@ -46,8 +46,12 @@ cp out alone
 grep -q '"devices": \[\]' alone || fail "auto without accelerators has devices"
 run 1 feed set --recipe "$recipe" --device opencl
 has err 'OpenCL'
-run 1 feed set --recipe "$recipe" --device cpu,opencl:0
-has err '^millrace: the device opencl:0: '
+for list in cpu,opencl:0 cpu,opencl; do # beside the host it is left out
+    run 0 feed set --recipe "$recipe" --batch 16 --device $list
+    has out '^  left out +the device opencl(:0)?: the OpenCL library that was asked for cannot'
+    run 0 feed set --recipe "$recipe" --batch 16 --device $list --json
+    grep -q '"left_out": "the device opencl' out || fail "nothing is said of what is left out"
+done
 unset MILLRACE_OPENCL
 
 # A budget, on a simulated machine: what does not fit is the host's.
@@ -76,6 +80,11 @@ for list in opencl cpu,opencl; do # and they stay there
     run 0 feed set --recipe "$recipe" --batch 16 --device $list --keep device --json --sink hash
     json_is out 'j["epoch_hash"]' "$wanted"
 done
+"$MILLRACE" generate large --count 8 --forms jpeg --size 1500x1200 >/dev/null || fail "generate"
+run 0 feed large --recipe "$recipe" --batch 4 --device opencl --device-memory 2097152 # a lane has 1 MiB
+has out '^  on host +opencl:[0-9]+: 8 images prepared by its threads on the host$'
+run 0 feed large --recipe "$recipe" --batch 4 --device opencl --device-memory 2097152 --json
+json_is out 'j["devices"][0]["on_host"], j["devices"][0]["refused"]' "(8, 0)"
 run 1 feed set --recipe "$recipe mixup(0.2)" --batch 16 --device opencl --keep device
 has err 'the recipe mixes them \(mixup, cutmix\)'
 run 0 feed set --recipe "$recipe" --batch 16 --device opencl

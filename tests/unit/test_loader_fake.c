@@ -171,9 +171,10 @@ static void who_is_found(void **state)
     expect("devices=0", "auto", MR_KEEP_HOST, "");
     expect("platforms=0", "auto", MR_KEEP_HOST, "");
     expect("exact=0", "auto", MR_KEEP_HOST, "");
-    expect_error("devices=1", "cpu,opencl:1", MR_KEEP_HOST, MR_EUNSUPPORTED, "the device opencl:1: ");
+    expect_error("devices=1", "cpu,opencl:1", MR_KEEP_HOST, MR_EARGUMENT, "the device opencl:1: ");
     expect_error("exact=0", "opencl", MR_KEEP_HOST, MR_EUNSUPPORTED, "none can be used: millrace devices says why");
-    expect_error("exact=0", "cpu,opencl:0", MR_KEEP_HOST, MR_EUNSUPPORTED, "the device opencl:0: ");
+    expect("exact=0", "cpu,opencl:0", MR_KEEP_HOST, "cpu");
+    expect("platforms=0", "cpu,opencl", MR_KEEP_HOST, "cpu");
     expect_error("platforms=0", "opencl", MR_KEEP_HOST, MR_EUNSUPPORTED, "OpenCL");
 }
 
@@ -183,7 +184,10 @@ static void one_that_cannot_be_opened(void **state)
     expect("build_fails=1", "auto", MR_KEEP_HOST, "");
     assert_contains(said, "the device opencl:0: ");
     assert_contains(said, ": it is left out\n");
-    expect_error("build_fails=1", "cpu,opencl:0", MR_KEEP_HOST, MR_EDEVICE, "the device opencl:0: ");
+    expect("build_fails=1", "cpu,opencl:0", MR_KEEP_HOST, "cpu");
+    assert_contains(said, ": it is left out\n");
+    expect_error("build_fails=1", "opencl:0", MR_KEEP_HOST, MR_EDEVICE, "the device opencl:0: ");
+    expect_error("build_fails=1", "cpu,opencl:0", MR_KEEP_DEVICE, MR_EARGUMENT, "no accelerator is here");
     expect("fail=clCreateContext:1:-6", "auto", MR_KEEP_HOST, "");
     assert_contains(said, "it is left out");
 }

@@ -173,9 +173,14 @@ static void auto_leaves_out_what_cannot_be_had(void **state)
 static void what_was_named_has_to_be_there(void **state)
 {
     (void)state;
-    mr_loader_options o = plain("cpu,twin:1");
+    mr_loader_options o = plain("twin:1");
     twin_make.failing = 2;
     refuses(RECIPE, &o, MR_EDEVICE, "the device twin:1: it does not start");
+    o = plain("cpu,twin:1"); // somebody else is there
+    devices_tape got = run(RECIPE, &o);
+    assert_int_equal(got.result, 0);
+    assert_string_equal(names, "");
+    devices_tape_fini(&got);
     o = plain("twin:7");
     refuses(RECIPE, &o, MR_EUNSUPPORTED, "the device twin:7: there is no twin 7");
     o = plain("cpu,twn:1");

@@ -158,8 +158,9 @@ int mr__cl_each(const mr__cl *cl, bool (*each)(void *user, const mr__cl_found *f
         return mr__cl_fail(detail, "clGetPlatformIDs", error);
     if (error != CL_SUCCESS || count == 0)
         return mr__fail(detail, MR_EUNSUPPORTED,
-                        "OpenCL is there, but no driver for it (/etc/OpenCL/vendors has none that loads). For "
-                        "processors: apt-get install pocl-opencl-icd; for a GPU: its vendor's");
+                        "OpenCL is there, but no driver for it (%s has none that loads). For "
+                        "processors: apt-get install pocl-opencl-icd; for a GPU: its vendor's",
+                        getenv("OCL_ICD_VENDORS") != NULL ? "OCL_ICD_VENDORS" : "/etc/OpenCL/vendors");
     for (cl_uint i = 0; i < count && i < PLATFORMS_MAX; i++)
         if (!each_of(cl, platforms[i], &number, each, user))
             return 0;

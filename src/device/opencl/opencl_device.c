@@ -11,11 +11,15 @@
  * 1. A submission is in the queue, or a lane's, or on its way to `done`.
  * 2. A lane touches its tasks while it is WRITING or ENDING, and nobody else does; while it is PLAYING nobody does, and
  *    they can be taken from it (abandon).
- * 3. A lane that was abandoned takes nothing until what it plays has ended: until then the device may write to slots.
+ * 3. A lane never waits for a device that is given up (abandon; or nobody else is there, and it took too long). It is
+ *    behind then, and plays nothing until the device has ended what it was given. Beside a host it takes no tasks until
+ *    then; else it does them on the host. What the device may still write is the lane's own memory; or, where it writes
+ *    into slots, memory that is no slot any more (refuge).
  */
 #include "device/opencl/opencl_lane.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +32,10 @@
 #define ARENA_NBYTES     (UINT64_C(256) << 20)
 #define ARENA_MIN_NBYTES (UINT64_C(1) << 20)
 
-enum { LANES = 2, QUEUE = 8, LAUNCHES = 6 };
+#define MEND_FIRST_NS UINT64_C(1000000000)
+#define MEND_MOST_NS  UINT64_C(60000000000)
+
+enum { LANES = 2, LAUNCHES = 6 };
 
 static mr__opencl *opencl_of(mr__device *device)
 {
@@ -40,14 +47,20 @@ static const mr__opencl *const_opencl_of(const mr__device *device)
     return (const mr__opencl *)device;
 }
 
+/* A submission for each lane, and where nobody deals them out as lanes are free, one that waits. */
+static size_t depth_of(const mr__opencl *o)
+{
+    return (size_t)(o->lane_count + o->alone) * MR__OPENCL_GROUP;
+}
+
 /* 1. Submissions that come and go. */
 
 static bool is_held(const mr__opencl *o)
 {
     for (uint32_t i = 0; i < o->lane_count; i++)
-        if (!o->lanes[i].abandoned)
+        if (!o->lanes[i].abandoned && !o->lanes[i].behind)
             return false;
-    return true;
+    return !o->hostless;
 }
 
 /* The first tasks of a list, as many as a lane takes at once, leave it. */
@@ -71,7 +84,7 @@ static int submit(mr__device *device, mr__task *first, size_t count)
     int result = o->closing || is_held(o) ? MR_ECLOSED : groups > o->capacity - o->queued ? MR_ELIMIT : 0;
     while (result == 0 && first != NULL) {
         o->queue[(o->head + o->queued++) % o->capacity] = cut(&first);
-        mr__condition_wake_one(&o->news);
+        mr__condition_wake_all(&o->news); // one of them may be behind, and not take it
     }
     mr__mutex_unlock(&o->mutex);
     return result;
@@ -153,30 +166,63 @@ static void enter(mr__opencl_lane *l, mr__opencl_state state)
     mr__mutex_unlock(&l->opencl->mutex);
 }
 
+/* The mutex is held. */
+static void set_answer(mr__opencl_lane *l, int code, const char *why, const uint8_t *words)
+{
+    l->played_code = code;
+    l->words = words;
+    snprintf(l->why, sizeof l->why, "%s", why != NULL ? why : "");
+}
+
 /* The device's word that a tape was played. */
 static void on_played(void *user, int code, const char *why, const uint8_t *words)
 {
     mr__opencl_lane *l = user;
     mr__opencl *o = l->opencl;
-    if (l->keep != NULL)
-        mr__cl_keep_end(l->keep);
+    if (l->kept != NULL)
+        mr__cl_keep_end(l->kept);
     mr__mutex_lock(&o->mutex);
     l->played = true;
-    l->played_code = code;
-    l->words = words;
-    snprintf(l->why, sizeof l->why, "%s", why != NULL ? why : "");
+    if (!l->behind)
+        set_answer(l, code, why, words);
     mr__condition_wake_all(&o->moved);
+    mr__condition_wake_all(&o->news);
     mr__mutex_unlock(&o->mutex);
 }
 
-/* True: the tasks are still the lane's. False: they were taken, or the device is closing. */
+static void begin_playing(mr__opencl_lane *l, mr__cl_keep *keep)
+{
+    mr__mutex_lock(&l->opencl->mutex);
+    l->played = l->given_up = false;
+    l->kept = keep;
+    l->state = MR__OPENCL_PLAYING;
+    mr__condition_wake_all(&l->opencl->moved);
+    mr__mutex_unlock(&l->opencl->mutex);
+}
+
+/* It has failed, or is given up. The mutex is held. */
+static void note_failure(mr__opencl_lane *l)
+{
+    mr__opencl *o = l->opencl;
+    if (l->given_up)
+        set_answer(l, MR_EDEVICE, "it did not answer in time", NULL);
+    o->late += l->given_up;
+    o->failed += !l->given_up;
+    memcpy(o->cause, l->why, sizeof o->cause);
+}
+
+/* True: the tasks are still the lane's. False: they were taken. */
 static bool wait_played(mr__opencl_lane *l)
 {
     mr__opencl *o = l->opencl;
     mr__mutex_lock(&o->mutex);
-    while (!l->played)
-        (void)mr__condition_wait(&o->moved, &o->mutex, MR__FOR_EVER);
+    for (int waited = 0; !l->played && !l->abandoned && waited == 0;)
+        waited = mr__condition_wait(&o->moved, &o->mutex, l->deadline_ns);
     bool still = !l->abandoned;
+    l->behind = !l->played;
+    l->given_up = still && l->behind;
+    if (l->given_up || (still && l->played_code != 0))
+        note_failure(l);
     l->abandoned = false;
     l->state = still ? MR__OPENCL_ENDING : MR__OPENCL_IDLE;
     mr__condition_wake_all(&o->moved);
@@ -188,11 +234,7 @@ static bool wait_played(mr__opencl_lane *l)
 static bool play(mr__opencl_lane *l)
 {
     mr__detail detail = {0};
-    mr__mutex_lock(&l->opencl->mutex);
-    l->played = false;
-    l->state = MR__OPENCL_PLAYING;
-    mr__condition_wake_all(&l->opencl->moved);
-    mr__mutex_unlock(&l->opencl->mutex);
+    begin_playing(l, l->keep);
     int result = mr__tape_end(&l->tape);
     if (l->keep != NULL)
         mr__cl_keep_begin(l->keep, l->deck);
@@ -203,6 +245,66 @@ static bool play(mr__opencl_lane *l)
         (void)mr__fail(&detail, result, "its memory is too small for a list of launches");
     if (result != 0)
         on_played(l, result, detail.text, NULL);
+    bool still = wait_played(l);
+    if (still && l->played_code == 0)
+        l->mend_at_ns = l->mend_for_ns = 0;
+    return still;
+}
+
+static bool has_memory(mr__opencl_lane *l)
+{
+    if (l->deck != NULL)
+        return true;
+    mr__mutex_lock(&l->opencl->mutex);
+    set_answer(l, MR_ENOMEM, "it may take less memory than it needs for any image", NULL);
+    mr__mutex_unlock(&l->opencl->mutex);
+    return false;
+}
+
+/* What was not waited for may have ended: then nothing of where it was to be is used any more. The mutex is held. */
+static void catch_up(mr__opencl_lane *l)
+{
+    if (!l->behind || !l->played)
+        return;
+    mr__cl_deck_let_go(l->deck);
+    l->behind = false;
+}
+
+/* Whether what was not waited for has not ended yet. */
+static bool is_behind(mr__opencl_lane *l)
+{
+    mr__mutex_lock(&l->opencl->mutex);
+    catch_up(l);
+    bool behind = l->behind;
+    l->given_up = false;
+    if (behind)
+        set_answer(l, MR_EDEVICE, "it has not answered yet", NULL);
+    mr__mutex_unlock(&l->opencl->mutex);
+    return behind;
+}
+
+/*
+ * A deck that has failed is made anew; where nobody else tries devices again now and then, after 1 s, then 2, 4, up to
+ * 60. Meanwhile nobody is at the tasks. Returns whether they are still the lane's.
+ */
+static bool mend(mr__opencl_lane *l)
+{
+    uint64_t now = mr__clock_monotonic_ns();
+    mr__detail detail = {0};
+    if (l->opencl->hostless && now < l->mend_at_ns) {
+        mr__mutex_lock(&l->opencl->mutex);
+        set_answer(l, MR_EDEVICE, "it has failed a moment ago", NULL);
+        mr__mutex_unlock(&l->opencl->mutex);
+        return true;
+    }
+    l->mend_for_ns = l->mend_for_ns == 0             ? MEND_FIRST_NS
+                     : l->mend_for_ns < MEND_MOST_NS ? l->mend_for_ns * 2
+                                                     : l->mend_for_ns;
+    l->mend_at_ns = now + l->mend_for_ns;
+    begin_playing(l, NULL);
+    int result = mr__cl_deck_mend(l->deck, &detail);
+    l->tape.bytes = mr__cl_deck_bytes(l->deck);
+    on_played(l, result, detail.text, NULL);
     return wait_played(l);
 }
 
@@ -212,11 +314,17 @@ static void run_group(mr__opencl_lane *l)
     mr__opencl *o = l->opencl;
     mr__hands_lap(&l->hands, MR__AT_IDLE, 1, 0);
     mr__opencl_read(l);
+    l->deadline_ns = o->hostless ? mr__clock_deadline_ns(o->patience_ns) : MR__FOR_EVER;
     while (l->next < l->count) {
-        mr__opencl_write(l);
-        if (l->tape.count == 0)
-            continue;
-        if (!play(l))
+        bool usable = has_memory(l) && !is_behind(l);
+        if (usable && mr__cl_deck_is_broken(l->deck) && !mend(l))
+            return;
+        bool fit = usable && !mr__cl_deck_is_broken(l->deck);
+        if (fit)
+            mr__opencl_write(l);
+        else
+            mr__opencl_forsake(l);
+        if (fit && l->tape.count != 0 && !play(l))
             return;
         mr__opencl_settle(l);
         enter(l, MR__OPENCL_WRITING); // what did not fit on the tape
@@ -235,7 +343,8 @@ static void run_lane(void *arg)
     mr__hands_start(&l->hands);
     mr__mutex_lock(&o->mutex);
     while (!o->closing) {
-        if (!take_queued(o, &l->group)) {
+        catch_up(l);
+        if ((l->behind && !o->hostless) || !take_queued(o, &l->group)) {
             (void)mr__condition_wait(&o->news, &o->mutex, MR__FOR_EVER);
             continue;
         }
@@ -250,14 +359,55 @@ static void run_lane(void *arg)
     mr__mutex_unlock(&o->mutex);
 }
 
-/* 3. Opening and closing. */
+/* 3. How long a submission of little takes. */
 
-/* Whether all lanes have ended by then. The mutex is held. */
+/* Before lanes are started. Of a driver that hangs nothing can be freed. */
+static int play_little(mr__opencl *o, mr__opencl_lane *l, uint64_t deadline_ns, mr__detail *detail)
+{
+    l->played = false;
+    int result = mr__opencl_write_little(l);
+    if (result == 0)
+        result = mr__cl_deck_play(l->deck, &l->tape, 0, NULL, 0, on_played, l, detail);
+    if (result != 0)
+        return result;
+    mr__mutex_lock(&o->mutex);
+    while (!l->played && result == 0)
+        result = mr__condition_wait(&o->moved, &o->mutex, deadline_ns);
+    o->stuck = !l->played;
+    result = l->played ? l->played_code : MR_EDEVICE;
+    mr__mutex_unlock(&o->mutex);
+    return result == 0
+               ? 0
+               : mr__fail(detail, result, "it did not do as little as an empty launch%s%s",
+                          o->stuck ? " in all the time that it had: its driver hangs" : ": ", o->stuck ? "" : l->why);
+}
+
+static int measure(mr__opencl *o, uint64_t timeout_ns, mr__detail *detail)
+{
+    uint64_t deadline = mr__clock_deadline_ns(timeout_ns);
+    int result = 0;
+    for (uint32_t i = 0; i < LAUNCHES && result == 0; i++) {
+        uint64_t begun = mr__clock_monotonic_ns();
+        result = play_little(o, &o->lanes[i % o->lane_count], deadline, detail);
+        uint64_t took = mr__clock_monotonic_ns() - begun;
+        o->launch_ns = i == 0 || took < o->launch_ns ? took : o->launch_ns;
+    }
+    return result;
+}
+
+/* 4. Opening and closing. */
+
+static bool is_at_rest(const mr__opencl_lane *l)
+{
+    return (!l->thread.started || l->ended) && (!l->behind || l->played);
+}
+
+/* Whether all lanes, and the device, have ended by then. The mutex is held. */
 static bool wait_ended(mr__opencl *o, uint64_t deadline_ns)
 {
     for (uint32_t i = 0; i < o->lane_count; i++)
-        while (o->lanes[i].thread.started && !o->lanes[i].ended)
-            if (mr__condition_wait(&o->moved, &o->mutex, deadline_ns) == MR_ETIMEOUT && !o->lanes[i].ended)
+        while (!is_at_rest(&o->lanes[i]))
+            if (mr__condition_wait(&o->moved, &o->mutex, deadline_ns) == MR_ETIMEOUT && !is_at_rest(&o->lanes[i]))
                 return false;
     return true;
 }
@@ -307,7 +457,8 @@ static bool close_opencl(mr__device *device, uint64_t deadline_ns)
 
 /*
  * The memory of each lane: its share of what may be had, less where the device has less. Unless we are told, that is a
- * quarter of it all: some drivers count what is sent to the device and comes from it as its memory, too.
+ * quarter of it all: some drivers count what is sent to the device and comes from it as its memory, too. Who gives it
+ * next to nothing has the work done elsewhere.
  */
 static int choose_arena(mr__opencl *o, uint64_t budget_nbytes, mr__detail *detail)
 {
@@ -316,9 +467,15 @@ static int choose_arena(mr__opencl *o, uint64_t budget_nbytes, mr__detail *detai
     each = each < ARENA_NBYTES || budget_nbytes != 0 ? each : ARENA_NBYTES;
     each = each < f->alloc_nbytes ? each : f->alloc_nbytes;
     each = each < UINT32_MAX ? each / 4096 * 4096 : UINT32_MAX / 4096 * 4096;
+    if (each < ARENA_MIN_NBYTES && budget_nbytes != 0 && f->alloc_nbytes >= ARENA_MIN_NBYTES) {
+        mr__log(&o->hooks, MR_LOG_WARNING,
+                "the device %s may take %llu bytes: with less than %llu for each of %u lanes it prepares nothing",
+                o->name, (unsigned long long)budget_nbytes, (unsigned long long)ARENA_MIN_NBYTES, o->lane_count);
+        return 0;
+    }
     if (each < ARENA_MIN_NBYTES)
-        return mr__fail(detail, MR_EUNSUPPORTED, "the device %s has %llu bytes for each of %u lanes: at least %llu",
-                        o->name, (unsigned long long)each, o->lane_count, (unsigned long long)ARENA_MIN_NBYTES);
+        return mr__fail(detail, MR_EUNSUPPORTED, "it has %llu bytes for each of %u lanes: at least %llu",
+                        (unsigned long long)each, o->lane_count, (unsigned long long)ARENA_MIN_NBYTES);
     o->arena_nbytes = (uint32_t)each;
     return 0;
 }
@@ -349,7 +506,7 @@ static int build(mr__opencl *o, const mr__device_options *options, mr__detail *d
     const mr_hooks *hooks = &o->hooks;
     mr__cl_options cl = {.hooks = hooks, .number = o->number, .in_place = true};
     o->lane_count = LANES;
-    o->capacity = LANES + QUEUE;
+    o->capacity = depth_of(o); // submissions may be of one task each
     o->lanes = mr__alloc_array(hooks, o->lane_count, sizeof *o->lanes);
     o->meters = mr__alloc_array(hooks, o->lane_count, sizeof *o->meters);
     o->queue = mr__alloc_array(hooks, o->capacity, sizeof *o->queue);
@@ -365,8 +522,8 @@ static int build(mr__opencl *o, const mr__device_options *options, mr__detail *d
         result = choose_arena(o, options->memory_nbytes, detail);
     if (result == 0)
         result = make_lanes(o, detail);
-    if (result == 0)
-        result = mr__opencl_measure(o, LAUNCHES, detail);
+    if (result == 0 && o->arena_nbytes != 0)
+        result = measure(o, options->timeout_ns, detail);
     return result == 0 ? start_lanes(o, detail) : result;
 }
 
@@ -381,17 +538,20 @@ static int open_opencl(const mr__device_options *options, mr__device **out, mr__
     o->done = options->done;
     o->user = options->user;
     o->number = options->number;
+    o->hostless = options->hostless;
     o->alone = options->alone;
+    o->refuge = options->refuge;
+    o->patience_ns = options->timeout_ns / 2;
     snprintf(o->name, sizeof o->name, "opencl:%u", o->number);
     int result = build(o, options, detail);
-    if (result != 0)
-        (void)close_opencl(&o->device, MR__FOR_EVER);
-    else
+    if (result == 0)
         *out = &o->device;
+    else if (!o->stuck)
+        (void)close_opencl(&o->device, MR__FOR_EVER);
     return result;
 }
 
-/* 4. What it tells. */
+/* 5. What it tells. */
 
 static int list_found(const mr_hooks *hooks, mr__device_found *found, size_t most, size_t *count, mr__detail *detail)
 {
@@ -413,11 +573,12 @@ static int list_found(const mr_hooks *hooks, mr__device_found *found, size_t mos
 static mr__device_info tell_info(const mr__device *device)
 {
     const mr__opencl *o = const_opencl_of(device);
+    uint64_t nbytes = o->arena_nbytes != 0 ? o->arena_nbytes : 1; // 0 would be any number
     return (mr__device_info){.lanes = o->lane_count,
                              .group = MR__OPENCL_GROUP,
-                             .depth = (size_t)o->lane_count * MR__OPENCL_GROUP,
+                             .depth = depth_of(o),
                              .launch_ns = o->launch_ns,
-                             .memory = {o->arena_nbytes, o->arena_nbytes, o->arena_nbytes}};
+                             .memory = {nbytes, nbytes, nbytes}};
 }
 
 /* Steps of 16-bit pixels are the host's. */
@@ -428,11 +589,19 @@ static bool takes(const mr__device *device, mr_form form, mr_step_kind step)
     return o->work->needs.depth == 8 && mr__tape_takes_step(step, mr__cl_player_facts(o->player)->doubles);
 }
 
-static mr__device_tally tell_tally(const mr__device *device)
+static mr__device_tally tell_tally(mr__device *device)
 {
-    const mr__opencl *o = const_opencl_of(device);
-    return (mr__device_tally){.on_host = atomic_load_explicit(&o->on_host, memory_order_relaxed),
+    mr__opencl *o = opencl_of(device);
+    mr__device_tally tally = {.on_host = atomic_load_explicit(&o->on_host, memory_order_relaxed),
                               .refused = atomic_load_explicit(&o->refused, memory_order_relaxed)};
+    mr__mutex_lock(&o->mutex);
+    tally.failed = o->failed;
+    tally.late = o->late;
+    memcpy(tally.cause, o->cause, sizeof tally.cause);
+    for (uint32_t i = 0; i < o->lane_count; i++)
+        tally.aside = tally.aside || o->lanes[i].played_code != 0;
+    mr__mutex_unlock(&o->mutex);
+    return tally;
 }
 
 static const mr__thread_meter *const *tell_meters(const mr__device *device, size_t *count)
@@ -460,6 +629,15 @@ static uint64_t tell_core(mr__device *device)
     return sum;
 }
 
+static bool is_late(mr__device *device, uint32_t lane)
+{
+    mr__opencl *o = opencl_of(device);
+    mr__mutex_lock(&o->mutex);
+    bool late = o->lanes[lane].behind;
+    mr__mutex_unlock(&o->mutex);
+    return late;
+}
+
 static bool tell_oldest(mr__device *device, uint64_t *ordinal, const char **doing)
 {
     mr__opencl *o = opencl_of(device);
@@ -470,14 +648,14 @@ static bool tell_oldest(mr__device *device, uint64_t *ordinal, const char **doin
         any = l->group.first != NULL && (l->state == MR__OPENCL_WRITING || l->state == MR__OPENCL_PLAYING);
         if (any) {
             *ordinal = l->group.first->ordinal;
-            *doing = l->state == MR__OPENCL_PLAYING ? "is on an OpenCL device" : "is read for an OpenCL device";
+            *doing = l->state == MR__OPENCL_PLAYING ? "an OpenCL device has" : "the bytes are read of";
         }
     }
     mr__mutex_unlock(&o->mutex);
     return any;
 }
 
-/* 5. Batches that stay here. */
+/* 6. Batches that stay here. */
 
 static int keep_new(mr__device *device, uint64_t nbytes, mr__keep **out, mr__detail *detail)
 {
@@ -532,6 +710,7 @@ const mr__device_type mr__device_opencl = {
     .submit = submit,
     .cancel = cancel,
     .abandon = abandon,
+    .is_late = is_late,
     .tally = tell_tally,
     .keep_new = keep_new,
     .keep_send = keep_send,

@@ -16,6 +16,8 @@ int mr__opencl_lane_init(mr__opencl_lane *l, mr__opencl *o, uint32_t number, mr_
     l->opencl = o;
     l->number = number;
     int result = mr__hands_init(&l->hands, o->work, detail);
+    if (result == 0 && o->arena_nbytes == 0)
+        return 0; // it has no memory, and plays nothing
     if (result == 0)
         result = mr__cl_deck_new(o->player, o->arena_nbytes, o->arena_nbytes, &l->deck, detail);
     if (result != 0)
@@ -141,10 +143,11 @@ static uint64_t place_of(const mr__opencl_lane *l, const mr__opencl_piece *p, co
     return l->opencl->alone ? (uint64_t)((const uint8_t *)p->task->slot - base) : (uint64_t)(p - l->pieces) * nbytes;
 }
 
+/* Of those that are on no tape yet: the others may be elsewhere by now (refuge). */
 static const uint8_t *first_slot(const mr__opencl_lane *l)
 {
-    const uint8_t *first = l->pieces[0].task->slot;
-    for (size_t i = 1; i < l->count; i++)
+    const uint8_t *first = l->pieces[l->next].task->slot;
+    for (size_t i = l->next + 1; i < l->count; i++)
         first = (const uint8_t *)l->pieces[i].task->slot < first ? l->pieces[i].task->slot : first;
     return first;
 }
@@ -163,19 +166,17 @@ static void want(mr__opencl_lane *l, mr__opencl_piece *p, uint64_t at)
 static bool write_piece(mr__opencl_lane *l, mr__opencl_piece *p, const uint8_t *base)
 {
     uint64_t at = place_of(l, p, base);
-    bool host;
     if (!p->read || mr__prepare_open(&l->hands, &p->errand) != 0) {
         p->read = false;
         return true;
     }
     p->weight = weigh(p);
-    int result = mr__tape_sample(&l->writer, &l->hands, &p->errand, at, &p->number, &host);
+    int result = mr__tape_sample(&l->writer, &l->hands, &p->errand, at, &p->number);
     if (result == MR_ENOMEM && l->tape.count != 0)
         return false;
     if (result == 0) {
         p->on_tape = true;
         want(l, p, at);
-        atomic_fetch_add_explicit(&l->opencl->decoded_here, host, memory_order_relaxed);
     } else {
         do_here(l, p);
     }
@@ -196,7 +197,27 @@ void mr__opencl_write(mr__opencl_lane *l)
 
 /* 3. Settling. */
 
-/* A device that is alone has failed, or a kernel has refused: the host's decoder knows more. */
+void mr__opencl_forsake(mr__opencl_lane *l)
+{
+    for (; l->next < l->count; l->next++) {
+        mr__opencl_piece *p = &l->pieces[l->next];
+        p->read = p->on_tape = p->read && mr__prepare_open(&l->hands, &p->errand) == 0;
+    }
+}
+
+/* On the host, but not where the device may yet write. */
+static void do_here_instead(mr__opencl_lane *l, mr__opencl_piece *p)
+{
+    mr__opencl *o = l->opencl;
+    p->task->lane = l->number;
+    if (l->given_up && o->alone && l->keep == NULL && !o->refuge(o->user, p->task))
+        p->task->code =
+            mr__fail(&p->task->detail, MR_ENOMEM, "out of memory for a batch that the device %s holds", o->name);
+    else
+        do_here(l, p);
+}
+
+/* The device has failed and nobody else is there, or a kernel has refused: the host's decoder knows more. */
 static void settle_piece(mr__opencl_lane *l, mr__opencl_piece *p)
 {
     mr__opencl *o = l->opencl;
@@ -204,8 +225,8 @@ static void settle_piece(mr__opencl_lane *l, mr__opencl_piece *p)
     bool refused = l->played_code == 0 && mr__tape_refused(l->words, p->number);
     p->on_tape = false;
     atomic_fetch_add_explicit(&o->refused, refused, memory_order_relaxed);
-    if (refused || (l->played_code != 0 && o->alone)) {
-        do_here(l, p);
+    if (refused || (l->played_code != 0 && o->hostless)) {
+        do_here_instead(l, p);
     } else if (l->played_code != 0) {
         p->task->code = mr__fail(&p->task->detail, l->played_code, "the device %s: %s", o->name, l->why);
     } else if (!o->alone && l->keep == NULL) {
@@ -243,28 +264,9 @@ void mr__opencl_end(mr__opencl_lane *l)
     }
 }
 
-/* 4. How long a launch takes. */
+/* 4. Next to nothing. */
 
-typedef struct probe {
-    mr__mutex mutex;
-    mr__condition news;
-    bool played;
-    int code;
-} probe;
-
-static void on_probe(void *user, int code, const char *why, const uint8_t *words)
-{
-    probe *p = user;
-    (void)why, (void)words;
-    mr__mutex_lock(&p->mutex);
-    p->played = true;
-    p->code = code;
-    mr__condition_wake_all(&p->news);
-    mr__mutex_unlock(&p->mutex);
-}
-
-/* A tape with as many launches as a usual sample has, and next to nothing in them. */
-static int write_probe(mr__opencl_lane *l)
+int mr__opencl_write_little(mr__opencl_lane *l)
 {
     mr__order_place place = {.in_arena = 1,
                              .to_row = 1,
@@ -281,37 +283,4 @@ static int write_probe(mr__opencl_lane *l)
         mr__tape_call_of(&l->tape, MR__KERNEL_place, &place, sizeof place, 1);
     (void)mr__tape_close(&l->tape);
     return mr__tape_end(&l->tape);
-}
-
-static int play_probe(mr__opencl_lane *l, probe *p, mr__detail *detail)
-{
-    p->played = false;
-    int result = write_probe(l);
-    if (result == 0)
-        result = mr__cl_deck_play(l->deck, &l->tape, 0, NULL, 0, on_probe, p, detail);
-    if (result != 0)
-        return result;
-    mr__mutex_lock(&p->mutex);
-    while (!p->played)
-        (void)mr__condition_wait(&p->news, &p->mutex, MR__FOR_EVER);
-    mr__mutex_unlock(&p->mutex);
-    return p->code == 0 ? 0
-                        : mr__fail(detail, p->code, "the device %s did not do as little as a launch", l->opencl->name);
-}
-
-int mr__opencl_measure(mr__opencl *o, uint32_t times, mr__detail *detail)
-{
-    probe p = {0};
-    int result = 0;
-    if (mr__mutex_init(&p.mutex) != 0 || mr__condition_init(&p.news) != 0)
-        return mr__fail(detail, MR_ESYSTEM, "the system has no locks for the device %s", o->name);
-    for (uint32_t i = 0; i < times && result == 0; i++) {
-        uint64_t begun = now(o);
-        result = play_probe(&o->lanes[i % o->lane_count], &p, detail);
-        uint64_t took = now(o) - begun;
-        o->launch_ns = i == 0 || took < o->launch_ns ? took : o->launch_ns;
-    }
-    mr__condition_fini(&p.news);
-    mr__mutex_fini(&p.mutex);
-    return result;
 }

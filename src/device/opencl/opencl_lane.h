@@ -53,14 +53,19 @@ typedef struct mr__opencl_lane {
     size_t wanted_count;
     uint64_t batch_nbytes;
     mr__cl_keep *keep; /* where the submission's samples go; NULL: to the host */
+    mr__cl_keep *kept; /* the same, of the tape that is or was played last */
     uint64_t begun_ns;
+    uint64_t deadline_ns;             /* of the submission, where nobody else is; none: MR__FOR_EVER */
+    bool given_up;                    /* what is on the tape may still be made, but is not waited for any longer */
+    uint64_t mend_at_ns, mend_for_ns; /* when a broken deck is tried again, and how long after that */
 
     /* under the device's mutex */
     mr__opencl_state state;
     mr__opencl_group group;
-    bool abandoned;
-    bool played;
-    int played_code;
+    bool abandoned;  /* its tasks were taken from it while it was PLAYING */
+    bool played;     /* the device has ended what it was given last */
+    bool behind;     /* it has not, and nobody waits for it: until then nothing is played */
+    int played_code; /* these three of the tape that was waited for */
     const uint8_t *words;
     char why[160];
     bool ended;
@@ -75,11 +80,14 @@ struct mr__opencl {
     void *user;
     uint32_t number;
     char name[24];
-    bool alone; /* nobody else is there to do what it cannot, and it is never abandoned */
+    bool hostless, alone; /* of mr__device_options, as the next two */
+    mr__refuge *refuge;
+    uint64_t patience_ns; /* for a submission, where nobody else is */
     mr__cl_player *player;
     uint32_t arena_nbytes;
     uint64_t launch_ns;
     bool ready; /* mutex and conditions are made */
+    bool stuck; /* it was given something before lanes were started, and has not done that yet */
     mr__mutex mutex;
     mr__condition news;  /* for lanes that have nothing to do */
     mr__condition moved; /* a lane is in another state, a tape was played */
@@ -92,23 +100,26 @@ struct mr__opencl {
     mr__cl_keep **keeps; /* of batches that stay here */
     size_t keep_count;
     mr__cl_keep_queues keep_queues;
-    /* Samples that the lanes did all of; that they decoded alone; that a kernel had refused. */
-    atomic_uint_least64_t on_host, decoded_here, refused;
+    atomic_uint_least64_t on_host, refused; /* samples that the lanes did all of; that a kernel had refused */
+    uint64_t failed, late;                  /* tapes; under the mutex */
+    char cause[160];                        /* of the last of them */
 };
 
 /* On failure too, fini is called. */
 int mr__opencl_lane_init(mr__opencl_lane *lane, mr__opencl *opencl, uint32_t number, mr__detail *detail);
 void mr__opencl_lane_fini(mr__opencl_lane *lane);
 
-/* How long a submission of little takes: opencl->launch_ns. Before lanes are started. */
-int mr__opencl_measure(mr__opencl *opencl, uint32_t times, mr__detail *detail);
+/* A tape with a few launches, and next to nothing in them. Before the lane is started. */
+int mr__opencl_write_little(mr__opencl_lane *lane);
 
 /* Reads what the tasks of lane->group need. Those that fail are settled. */
 void mr__opencl_read(mr__opencl_lane *lane);
 
-/* The next tasks go on the tape, as many as fit, at least one; what the device cannot do, the host does. False: all are
- * settled, or on it. */
+/* The next tasks go on the tape, as many as fit, at least one; what the device cannot do, the host does. */
 void mr__opencl_write(mr__opencl_lane *lane);
+
+/* What is on no tape yet is to be settled like what was on one that failed. */
+void mr__opencl_forsake(mr__opencl_lane *lane);
 
 /* What was on the tape is settled, by what the device said. */
 void mr__opencl_settle(mr__opencl_lane *lane);

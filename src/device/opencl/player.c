@@ -76,7 +76,7 @@ static int find_device(mr__cl_player *p, uint32_t number, bool simulator, mr__de
     if (result != 0)
         return result;
     if (p->found.device == NULL)
-        return mr__fail(detail, MR_EUNSUPPORTED, "there is no OpenCL device %u; `millrace devices` lists what is there",
+        return mr__fail(detail, MR_EARGUMENT, "there is no OpenCL device %u; `millrace devices` lists what is there",
                         number);
     if (!p->found.entry.usable && !(simulator && p->found.but_for_floats))
         return mr__fail(detail, MR_EUNSUPPORTED, "OpenCL device %u (%.60s) cannot be used: %s", number,
@@ -302,6 +302,30 @@ void mr__cl_deck_keep(mr__cl_deck *deck, cl_mem mem)
 uint8_t *mr__cl_deck_bytes(mr__cl_deck *deck)
 {
     return deck->bytes;
+}
+
+void mr__cl_deck_let_go(mr__cl_deck *deck)
+{
+    drop_out(deck);
+}
+
+bool mr__cl_deck_is_broken(const mr__cl_deck *deck)
+{
+    return deck->broken;
+}
+
+int mr__cl_deck_mend(mr__cl_deck *d, mr__detail *detail)
+{
+    forget_commands(d);
+    drop_out(d);
+    drop_arena(d);
+    if (d->queue != NULL)
+        (void)d->player->cl.ReleaseCommandQueue(d->queue);
+    d->queue = NULL;
+    d->code = 0;
+    int result = new_deck(d, detail);
+    d->broken = result != 0;
+    return result;
 }
 
 /* --- playing --- */

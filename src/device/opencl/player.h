@@ -62,7 +62,18 @@ int mr__cl_deck_new(mr__cl_player *player, uint32_t nbytes, uint32_t put_nbytes,
 /* Nothing is being played. NULL is accepted. */
 void mr__cl_deck_free(mr__cl_deck *deck);
 
-/* Where the host puts what is in its tape: stays. For mr__tape_init. */
+/* After a play: the memory that its pieces went to is not used any more. */
+void mr__cl_deck_let_go(mr__cl_deck *deck);
+
+/*
+ * A play that failed leaves its deck broken: nothing is played on it until it was mended, which makes queue and arena
+ * anew. That takes a device which can still do so. The bytes of its arena are elsewhere then, as mr__cl_deck_bytes
+ * says; on failure there are none, and it can be tried again.
+ */
+bool mr__cl_deck_is_broken(const mr__cl_deck *deck);
+int mr__cl_deck_mend(mr__cl_deck *deck, mr__detail *detail);
+
+/* Where the host puts what is in its tape: stays until the deck is mended. For mr__tape_init. */
 uint8_t *mr__cl_deck_bytes(mr__cl_deck *deck);
 
 /* Where a batch is: `out` of kernels is its first byte; of it, the host wants these pieces. */

@@ -30,14 +30,13 @@ static int decode_on_host(mr__tape_writer *w, mr__hands *hands, mr__errand *e, m
     return result;
 }
 
-static int write_sample(mr__tape_writer *w, mr__hands *hands, mr__errand *e, bool *host)
+static int write_sample(mr__tape_writer *w, mr__hands *hands, mr__errand *e)
 {
     mr__sheet sheet;
     mr__detail *detail = &e->task->detail;
     mr__tape_mark mark = mr__tape_open(w->tape);
     int result = decode_on_device(w, hands, e, &sheet, detail);
-    *host = result == MR_EUNSUPPORTED;
-    if (*host) {
+    if (result == MR_EUNSUPPORTED) {
         mr__tape_drop(w->tape, mark);
         (void)mr__tape_open(w->tape);
         result = decode_on_host(w, hands, e, &sheet);
@@ -45,11 +44,11 @@ static int write_sample(mr__tape_writer *w, mr__hands *hands, mr__errand *e, boo
     return result == 0 ? mr__tape_chain(w, &e->chain, sheet, detail) : result;
 }
 
-int mr__tape_sample(mr__tape_writer *w, mr__hands *hands, mr__errand *e, uint64_t out, uint32_t *number, bool *host)
+int mr__tape_sample(mr__tape_writer *w, mr__hands *hands, mr__errand *e, uint64_t out, uint32_t *number)
 {
     mr__tape_mark mark = mr__tape_open(w->tape);
     w->out = out;
-    int result = write_sample(w, hands, e, host);
+    int result = write_sample(w, hands, e);
     if (result == 0)
         *number = mr__tape_close(w->tape);
     else
